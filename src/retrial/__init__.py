@@ -1,0 +1,1 @@
+"""retrial: a fresh trial, with the lessons of the last."""

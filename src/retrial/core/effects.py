@@ -1,0 +1,191 @@
+"""What an algorithm may ask of the world, and what answers.
+
+The set is closed: whatever is not here, an algorithm cannot do. An effect is plain data, so that it can be digested,
+recorded and shown; the handler that performs it is found by the engine and never met by the algorithm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+from retrial.core.messages import ModelRequest, ModelResponse
+from retrial.core.reports import CommandReport, TestReport
+
+__all__ = [
+    "EFFECTS",
+    "CallHost",
+    "CallModel",
+    "CallTool",
+    "Effect",
+    "Handler",
+    "Handlers",
+    "Recall",
+    "Remember",
+    "RunCommand",
+    "RunTests",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallModel:
+    """Ask a model."""
+
+    kind: ClassVar[str] = "model"
+    outcome: ClassVar[Any] = ModelResponse
+
+    request: ModelRequest
+    """What is said to the model, and in which role it answers."""
+
+    @property
+    def address(self) -> str | None:
+        """Which handler is meant: one handler takes every model call."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallTool:
+    """Call a tool that a model asked for."""
+
+    kind: ClassVar[str] = "tool"
+    outcome: ClassVar[Any] = Any
+
+    tool: str
+    """The tool's name."""
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """JSON values by parameter name."""
+
+    @property
+    def address(self) -> str | None:
+        """Which handler is meant: one registry takes every tool call."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTests:
+    """Judge a reply that holds code by running tests against it, in the sandbox."""
+
+    kind: ClassVar[str] = "tests"
+    outcome: ClassVar[Any] = TestReport
+
+    output: str
+    """What the actor replied, whole: the testbench takes the code out of it."""
+    tests: tuple[str, ...]
+    """For style ``asserts`` one statement each; for style ``check`` one file that defines ``check(candidate)``."""
+    style: str = "asserts"
+    """asserts or check."""
+    entry_point: str | None = None
+    """The name that the code must define; for ``check`` the function that is handed to it."""
+    prompt: str | None = None
+    """Code that a reply may continue with a body only (HumanEval); None where replies are whole."""
+    timeout: float = 30.0
+    """Seconds for all tests together, above 0."""
+    test_timeout: float | None = None
+    """Seconds for one test; None for the same as ``timeout``."""
+    modules: tuple[str, ...] = ()
+    """Modules outside the standard library that the task allows the code to import."""
+
+    @property
+    def address(self) -> str | None:
+        """Which handler is meant: one test bench takes every style."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunCommand:
+    """Run a command in the sandbox."""
+
+    kind: ClassVar[str] = "command"
+    outcome: ClassVar[Any] = CommandReport
+
+    argv: tuple[str, ...]
+    """The program and its arguments; no shell."""
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Text files to put into the working folder first, by relative path."""
+    timeout: float = 30.0
+    """Seconds, above 0."""
+
+    @property
+    def address(self) -> str | None:
+        """Which handler is meant: one sandbox takes every command."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallHost:
+    """Call a function that the host registered by name: a validator, an actor, a person, a database."""
+
+    kind: ClassVar[str] = "host"
+    outcome: ClassVar[Any] = Any
+
+    function: str
+    """The name that it was registered under."""
+    arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """JSON values by parameter name."""
+
+    @property
+    def address(self) -> str | None:
+        """Which handler is meant: the function's name."""
+        return self.function
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall:
+    """Read from a memory, so that a replay sees what was seen."""
+
+    kind: ClassVar[str] = "recall"
+    outcome: ClassVar[Any] = Any
+
+    memory: str
+    """The memory's name: lessons, insights or trajectories."""
+    query: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """JSON values that the memory understands."""
+
+    @property
+    def address(self) -> str | None:
+        """Which handler is meant: the memory's name."""
+        return self.memory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remember:
+    """Write to a memory, once per key."""
+
+    kind: ClassVar[str] = "remember"
+    outcome: ClassVar[Any] = Any
+
+    memory: str
+    """The memory's name: lessons, insights or trajectories."""
+    item: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """JSON values that the memory understands."""
+
+    @property
+    def address(self) -> str | None:
+        """Which handler is meant: the memory's name."""
+        return self.memory
+
+
+Effect = CallModel | CallTool | RunTests | RunCommand | CallHost | Recall | Remember
+"""Whatever an algorithm may ask of the world."""
+
+EFFECTS: Mapping[str, type[Effect]] = {
+    effect.kind: effect for effect in (CallModel, CallTool, RunTests, RunCommand, CallHost, Recall, Remember)
+}
+"""The effects by the name that journals use."""
+
+
+class Handler(Protocol):
+    """Performs one kind of effect. Raises an EffectError if the world failed for good."""
+
+    async def __call__(self, effect: Any) -> Any:
+        """Perform ``effect`` and return its outcome, of the type that the effect class names."""
+        ...
+
+
+class Handlers(Protocol):
+    """What a handler attaches itself to; the engine is one."""
+
+    def handle(self, effect: type[Effect], handler: Handler, address: str | None = None) -> None:
+        """Send every ``effect`` (with this address, where one is given) to ``handler``."""
+        ...
