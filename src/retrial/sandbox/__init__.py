@@ -1,0 +1,1 @@
+"""Isolation and nothing about tests: levels, probes, launching, limits."""
