@@ -178,8 +178,11 @@ EFFECTS: Mapping[str, type[Effect]] = {
 class Handler(Protocol):
     """Performs one kind of effect. Raises an EffectError if the world failed for good."""
 
-    async def __call__(self, effect: Any) -> Any:
-        """Perform ``effect`` and return its outcome, of the type that the effect class names."""
+    async def __call__(self, effect: Any, key: str) -> Any:
+        """Perform ``effect`` and return its outcome, of the type that the effect class names.
+
+        ``key`` is the call path in the run, such as ``trial.2/actor``: for looking up a recording, never for deciding.
+        """
         ...
 
 
