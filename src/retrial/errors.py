@@ -66,6 +66,9 @@ __all__ = [
 class RetrialError(Exception):
     """Catch this to catch everything that retrial raises on purpose."""
 
+    keys: tuple[str, ...] = ()
+    """The effects whose failure this is, if any; resume issues exactly these again."""
+
 
 class ConfigError(RetrialError, ValueError):
     """A bound, a name, a file or a combination of options is wrong. Raised before anything is paid for."""
@@ -113,9 +116,6 @@ class DuplicateKey(ReplayError):
 
 class EffectError(RetrialError):
     """The world failed. Never reflected on, never a spent trial."""
-
-    keys: tuple[str, ...] = ()
-    """The effects whose failure this is; the engine fills it in, and resume issues exactly these again."""
 
 
 class ModelError(EffectError):
@@ -170,4 +170,4 @@ class PromptError(RetrialError):
 
 
 class BudgetExceeded(RetrialError):
-    """A barrier asked for more than the budget still holds; the message names the limit, what is used, what was asked."""
+    """A barrier asked for more than the budget still holds; the message names limit, use and wish."""

@@ -15,6 +15,8 @@ from retrial.errors import ConfigError
 
 __all__ = ["canonical_json", "digest", "first_difference", "join", "valid_name"]
 
+_write = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+
 
 def valid_name(name: str) -> str:
     """Return ``name`` if it can be one segment of a key.
@@ -49,7 +51,7 @@ def canonical_json(value: object) -> str:
         ConfigError: if ``value`` is not JSON; NaN and infinity are not.
     """
     try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        return _write(value)
     except (TypeError, ValueError) as error:
         raise ConfigError(f"not a JSON value: {error}") from error
 

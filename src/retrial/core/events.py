@@ -1,0 +1,94 @@
+"""One recorded fact, and its JSON form.
+
+An effect leaves two events under its key, ``model.requested`` before it leaves and ``model.completed`` or
+``model.failed`` after it came back. The engine writes ``run.started``, ``run.resumed`` and ``run.finished`` under the
+key ``run``. Every other kind is a note that an algorithm wrote, such as ``reflexion.lesson``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+__all__ = [
+    "COMPLETED",
+    "CURRENT_VERSION",
+    "FAILED",
+    "REQUESTED",
+    "RUN_FINISHED",
+    "RUN_RESUMED",
+    "RUN_STARTED",
+    "Event",
+    "event_from_json",
+    "event_to_json",
+]
+
+CURRENT_VERSION = 1
+"""The shape of events that this code writes; older ones are lifted when they are read."""
+
+RUN_STARTED = "run.started"
+RUN_RESUMED = "run.resumed"
+RUN_FINISHED = "run.finished"
+REQUESTED = "requested"
+COMPLETED = "completed"
+FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One fact about a run. Facts are only ever added."""
+
+    run_id: str
+    """Which run."""
+    seq: int
+    """Position in the run's journal, counted from 0 without gaps."""
+    key: str
+    """The call path that it belongs to, such as ``trial.2/actor``."""
+    kind: str
+    """What happened, such as ``model.completed`` or ``reflexion.lesson``."""
+    data: Mapping[str, Any]
+    """JSON values that belong to the kind."""
+    digest: str
+    """The digest of the request (of the data, for a note); empty where there is none."""
+    at: str
+    """When, as ISO 8601 in UTC."""
+    v: int = CURRENT_VERSION
+    """The shape of ``data``."""
+
+
+def event_to_json(event: Event) -> str:
+    """Write an event as one line of JSON."""
+    return json.dumps(
+        {
+            "run_id": event.run_id,
+            "seq": event.seq,
+            "key": event.key,
+            "kind": event.kind,
+            "data": event.data,
+            "digest": event.digest,
+            "at": event.at,
+            "v": event.v,
+        },
+        separators=(",", ":"),
+    )
+
+
+def event_from_json(line: str) -> Event:
+    """Read what ``event_to_json`` wrote.
+
+    Raises:
+        ValueError: if the line is not an event.
+    """
+    data: Any = json.loads(line)
+    if not isinstance(data, dict):
+        raise ValueError("an event is a JSON object")
+    fields = cast("dict[str, Any]", data)
+    try:
+        event = Event(**fields)
+    except TypeError as error:
+        raise ValueError(f"not the fields of an event: {error}") from error
+    if not isinstance(event.seq, int) or not isinstance(event.data, dict):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ValueError("an event has a whole number 'seq' and an object 'data'")
+    return event

@@ -1,0 +1,182 @@
+"""What is asked, what was tried, how it was judged and what was learnt. Plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from retrial.core.budget import Usage
+from retrial.core.keys import digest
+from retrial.core.reports import Check, Isolation
+
+__all__ = ["Attempt", "Lesson", "Outcome", "Result", "Status", "Task", "Verdict"]
+
+
+class Status(StrEnum):
+    """How a run stands. The last three can be resumed."""
+
+    COMPLETED = "COMPLETED"
+    NO_SOLUTION = "NO_SOLUTION"
+    BUDGET_EXCEEDED = "BUDGET_EXCEEDED"
+    FAILED = "FAILED"
+    CANCELLED = "CANCELLED"
+
+    @property
+    def final(self) -> bool:
+        """Whether the run has nothing left to do."""
+        return self in (Status.COMPLETED, Status.NO_SOLUTION)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What is asked."""
+
+    prompt: str
+    """The task in words, as the actor reads it."""
+    id: str = ""
+    """A stable name; left empty, it becomes the SHA-256 of prompt and tests (see ``identified``)."""
+    tests: tuple[str, ...] = ()
+    """Visible tests: they steer the trials."""
+    hidden_tests: tuple[str, ...] = ()
+    """Hidden tests: they score the result and never reach a prompt."""
+    style: str = "asserts"
+    """How the tests are written: asserts (one statement each) or check (one file with ``check(candidate)``)."""
+    entry_point: str | None = None
+    """The name that the code must define."""
+    completes: bool = False
+    """Whether the prompt is code that a reply may continue with a body only (HumanEval)."""
+    modules: tuple[str, ...] = ()
+    """Modules outside the standard library that the code may import."""
+    timeout: float = 30.0
+    """Seconds for all tests of one attempt, above 0."""
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """JSON values that nothing interprets."""
+
+    def identified(self) -> Task:
+        """Return the task with an id: its own, or the SHA-256 of prompt and tests.
+
+        >>> len(Task(prompt="p", tests=("assert f()",)).identified().id)
+        64
+        """
+        return self if self.id else replace(self, id=digest([self.prompt, list(self.tests), list(self.hidden_tests)]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """An evaluator's answer about one output."""
+
+    passed: bool
+    """Whether the output is accepted."""
+    score: float
+    """0 to 1; 1 where passed, unless an evaluator says otherwise."""
+    reason: str = ""
+    """Why it failed, in words that the reflector can use; empty if passed."""
+    fix_hint: str = ""
+    """What the evaluator would change, where it says so."""
+    checks: tuple[Check, ...] = ()
+    """What was checked one by one, in order."""
+    trust: str = "tests"
+    """How far to believe it: tests, match, schema, rubric, person, other_model, same_model."""
+    isolation: Isolation | None = None
+    """Where generated code ran; None where none did."""
+    reflectable: bool = True
+    """Whether a lesson could help."""
+    flaky: bool = False
+    """Whether an equal output got another verdict before."""
+    unparsed: bool = False
+    """Whether a judge's reply could not be read; statistics leave it out."""
+
+    @property
+    def passed_count(self) -> int:
+        """The number of checks that passed."""
+        return sum(check.passed for check in self.checks)
+
+    @property
+    def valid_count(self) -> int:
+        """The number of checks that count, which invalid tests do not."""
+        return sum(check.kind != "bad_test" for check in self.checks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """What one trial produced."""
+
+    trial: int
+    """Which trial, counted from 1."""
+    output: str
+    """The actor's reply."""
+    verdict: Verdict
+    """How it was judged."""
+    lessons_used: tuple[str, ...] = ()
+    """The ids of the lessons in the actor's prompt, oldest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lesson:
+    """What one failure taught about one task."""
+
+    id: str
+    """A stable name: a digest of run, trial and text."""
+    text: str
+    """The lesson, as the next actor reads it."""
+    task_id: str = ""
+    """The task that it is about."""
+    trial: int = 0
+    """The trial whose failure it came from, counted from 1; 0 for one that was given."""
+    run_id: str = ""
+    """The run that it came from."""
+    created_at: str = ""
+    """When, as ISO 8601 in UTC."""
+    origin: str = "reflector"
+    """reflector, fallback (the evaluator's output), person or given."""
+    faults: tuple[str, ...] = ()
+    """What is wrong with it as a lesson: empty, code, too_long, duplicate, narrates, copies_answer, patches_a_case."""
+    evidence: tuple[str, ...] = ()
+    """The names of the checks that failed."""
+    state: str = "active"
+    """active, quarantined or deleted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What an algorithm ends with."""
+
+    status: Status
+    """COMPLETED or NO_SOLUTION."""
+    value: Any
+    """JSON values, of the shape that the algorithm documents."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What a run came to."""
+
+    status: Status
+    """How it stands."""
+    value: Any
+    """What the algorithm returned; for a run that was ended, the last value that it kept."""
+    usage: Usage
+    """What it used, sessions before a resume included."""
+    run_id: str
+    """The run, for ``show``, ``resume`` and ``replay``."""
+    attempts: tuple[Attempt, ...] = ()
+    """For the loop: one attempt a trial, oldest first."""
+    lessons: tuple[Lesson, ...] = ()
+    """For the loop: the lessons in the order they were learnt, those given at the start first."""
+    error: str = ""
+    """Why it did not end by itself; empty otherwise."""
+    in_doubt: tuple[str, ...] = ()
+    """Keys of effects that had left and not come back when an earlier session ended, and were issued again."""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the run ended with an accepted answer."""
+        return self.status is Status.COMPLETED
+
+    @property
+    def output(self) -> str:
+        """The answer that the run returns, empty if there is none."""
+        candidate = self.value.get("candidate") if isinstance(self.value, Mapping) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+        return candidate if isinstance(candidate, str) else ""
