@@ -28,7 +28,7 @@ def encode(value: Any) -> Any:
     >>> encode((Usage(calls=2),))
     [{'calls': 2}]
     """
-    kind: type[Any] = type(value)
+    kind = cast("type[Any]", type(value))
     if kind in _PLAIN:
         return value
     if kind is tuple or kind is list:

@@ -1,7 +1,8 @@
 """What an algorithm may ask of the world, and what answers.
 
 The set is closed: whatever is not here, an algorithm cannot do. An effect is plain data, so that it can be digested,
-recorded and shown; the handler that performs it is found by the engine and never met by the algorithm.
+recorded and shown; the handler that performs it is found by the engine and never met by the algorithm. An effect that
+is ``repeatable`` costs and changes nothing when it is performed twice, so a crash in the middle leaves no doubt.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class CallModel:
     """Ask a model."""
 
     kind: ClassVar[str] = "model"
+    repeatable: ClassVar[bool] = False
     outcome: ClassVar[Any] = ModelResponse
 
     request: ModelRequest
@@ -49,6 +51,7 @@ class CallTool:
     """Call a tool that a model asked for."""
 
     kind: ClassVar[str] = "tool"
+    repeatable: ClassVar[bool] = False
     outcome: ClassVar[Any] = Any
 
     tool: str
@@ -67,6 +70,7 @@ class RunTests:
     """Judge a reply that holds code by running tests against it, in the sandbox."""
 
     kind: ClassVar[str] = "tests"
+    repeatable: ClassVar[bool] = True
     outcome: ClassVar[Any] = TestReport
 
     output: str
@@ -97,6 +101,7 @@ class RunCommand:
     """Run a command in the sandbox."""
 
     kind: ClassVar[str] = "command"
+    repeatable: ClassVar[bool] = True
     outcome: ClassVar[Any] = CommandReport
 
     argv: tuple[str, ...]
@@ -117,6 +122,7 @@ class CallHost:
     """Call a function that the host registered by name: a validator, an actor, a person, a database."""
 
     kind: ClassVar[str] = "host"
+    repeatable: ClassVar[bool] = False
     outcome: ClassVar[Any] = Any
 
     function: str
@@ -135,6 +141,7 @@ class Recall:
     """Read from a memory, so that a replay sees what was seen."""
 
     kind: ClassVar[str] = "recall"
+    repeatable: ClassVar[bool] = True
     outcome: ClassVar[Any] = Any
 
     memory: str
@@ -153,6 +160,7 @@ class Remember:
     """Write to a memory, once per key."""
 
     kind: ClassVar[str] = "remember"
+    repeatable: ClassVar[bool] = False
     outcome: ClassVar[Any] = Any
 
     memory: str

@@ -83,12 +83,14 @@ def event_from_json(line: str) -> Event:
     """
     data: Any = json.loads(line)
     if not isinstance(data, dict):
-        raise ValueError("an event is a JSON object")
+        raise ValueError("an event is a JSON object")  # noqa: TRY004 - one kind of error for a line that is no event
     fields = cast("dict[str, Any]", data)
     try:
         event = Event(**fields)
     except TypeError as error:
         raise ValueError(f"not the fields of an event: {error}") from error
     if not isinstance(event.seq, int) or not isinstance(event.data, dict):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise ValueError("an event has a whole number 'seq' and an object 'data'")
+        raise ValueError(  # noqa: TRY004 - one kind of error for a line that is no event
+            "an event has a whole number 'seq' and an object 'data'"
+        )
     return event

@@ -88,4 +88,4 @@ def first_difference(recorded: Any, present: Any, place: str = "") -> tuple[str,
             if found:
                 return found
         return None
-    return None if recorded == present else (place or "value", recorded, present)
+    return None if recorded == present else (place or "value", cast("Any", recorded), present)

@@ -1,0 +1,207 @@
+"""One session of work on a run: what was recorded before, what is written now.
+
+Knows keys, digests and durability, and nothing of what an algorithm does with them. Within one run events are numbered
+when they are written and appended in that order, so once an event is durable everything before it is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from retrial import errors
+from retrial.core.codec import decode, encode
+from retrial.core.effects import Effect, Handler
+from retrial.core.events import COMPLETED, FAILED, REQUESTED, RUN_FINISHED, Event
+from retrial.core.keys import digest, first_difference
+from retrial.core.tasks import Status
+from retrial.errors import DuplicateKey, EffectError, EvaluatorError, ReplayIncomplete, ReplayMismatch, RetrialError
+from retrial.log.journal import Journal
+from retrial.log.views import usage_of
+
+__all__ = ["Session"]
+
+
+class Session:
+    """Looks effects up in the journal, and performs and records those that are not there."""
+
+    def __init__(
+        self,
+        run_id: str,
+        journal: Journal,
+        handler_for: Callable[[Effect], Handler],
+        *,
+        events: Sequence[Event] = (),
+        replaying: bool = False,
+        adopt: bool = False,
+        observer: Callable[[Event], None] | None = None,
+    ) -> None:
+        self.run_id = run_id
+        self.events = list(events)
+        self.kept: Any = None
+        self.performed = False
+        self._journal = journal
+        self._handler_for = handler_for
+        self._replaying = replaying
+        self._adopt = adopt
+        self._observer = observer
+        self._unwritten: list[Event] = []
+        self._names: set[str] = set()
+        self._outcomes: dict[str, Event] = {}
+        self._requests: dict[str, Event] = {}
+        self._notes: dict[str, Event] = {}
+        self._seconds_before = usage_of(events).seconds if events else 0.0
+        self._started = time.monotonic()
+        self._index(events)
+
+    @property
+    def seconds(self) -> float:
+        """How long the run has been worked on, earlier sessions included."""
+        return self._seconds_before + time.monotonic() - self._started
+
+    def claim(self, key: str) -> str:
+        """Take a key for one effect or note.
+
+        Raises:
+            DuplicateKey: if it was taken before.
+        """
+        if key in self._names:
+            raise DuplicateKey(
+                f"{key!r} is used twice in run {self.run_id!r}; put what distinguishes the two into the name"
+            )
+        self._names.add(key)
+        return key
+
+    def has_outcome(self, key: str) -> bool:
+        """Whether the journal holds what became of an effect."""
+        return key in self._outcomes
+
+    async def perform(self, key: str, effect: Effect) -> Any:
+        """Return the recorded outcome of ``effect``, or perform it and record the outcome.
+
+        Raises:
+            EffectError: if the world failed, now or when it was recorded.
+            ReplayMismatch: if the key was recorded with another request.
+            ReplayIncomplete: if this is a replay and nothing was recorded.
+        """
+        request = encode(effect)
+        mark = digest([effect.kind, request])
+        recorded = self._recorded(key, mark, request)
+        if recorded is not None:
+            if recorded.kind.endswith(FAILED):
+                raise _restored(key, recorded.data)
+            return decode(effect.outcome, recorded.data["outcome"])
+        if self._replaying:
+            raise ReplayIncomplete(f"run {self.run_id!r} holds no outcome for {key!r}; resume it instead of replaying")
+        return await self._perform_now(key, effect, request, mark)
+
+    def note(self, key: str, kind: str, data: Any) -> Any:
+        """Write a fact that the algorithm states, once, and return what stands in the journal.
+
+        It is written out with the next effect: nothing that depends on it can become durable before it.
+        """
+        mark = digest(data)
+        recorded = self._notes.get(key)
+        if recorded is not None:
+            if recorded.digest == mark:
+                return recorded.data
+            if not self._adopt:
+                raise _mismatch(self.run_id, key, recorded.data, data)
+        if self._replaying:
+            raise ReplayIncomplete(f"run {self.run_id!r} holds no note {key!r}; resume it instead of replaying")
+        self.write(key, kind, data, mark)
+        return data
+
+    def now(self, key: str) -> str:
+        """Return the time as ISO 8601 in UTC: the recorded one, or this moment's."""
+        recorded = self._notes.get(key)
+        if recorded is not None:
+            return str(recorded.data["at"])
+        at = datetime.now(UTC).isoformat()
+        self.note(key, "now", {"at": at})
+        return at
+
+    def write(self, key: str, kind: str, data: Mapping[str, Any], mark: str = "") -> None:
+        """Add an event to those that the next ``flush`` writes out."""
+        event = Event(self.run_id, len(self.events), key, kind, data, mark, datetime.now(UTC).isoformat())
+        self.events.append(event)
+        self._unwritten.append(event)
+        if self._observer is not None:
+            self._observer(event)
+
+    async def flush(self) -> None:
+        """Make everything durable that was written so far."""
+        if self._unwritten:
+            # Taken and appended without a pause between, so that batches reach the journal in order.
+            batch, self._unwritten = self._unwritten, []
+            await self._journal.append(batch)
+
+    def _index(self, events: Sequence[Event]) -> None:
+        """Sort what was recorded by key, leaving out failures that ended the run: they are to be tried again."""
+        for event in events:
+            _, _, stage = event.kind.rpartition(".")
+            if stage == REQUESTED:
+                self._requests[event.key] = event
+            elif stage in (COMPLETED, FAILED):
+                self._outcomes[event.key] = event
+            elif event.kind == RUN_FINISHED and event.data["status"] == Status.FAILED:
+                for key in event.data["failed_keys"]:
+                    self._outcomes.pop(key, None)
+            elif event.key != "run":
+                self._notes[event.key] = event
+
+    def _recorded(self, key: str, mark: str, request: Any) -> Event | None:
+        """The recorded outcome of an effect, None if there is none."""
+        asked = self._requests.get(key)
+        if asked is not None and asked.digest != mark:
+            if self._adopt:
+                return None
+            raise _mismatch(self.run_id, key, asked.data["effect"], request)
+        return self._outcomes.get(key)
+
+    async def _perform_now(self, key: str, effect: Effect, request: Any, mark: str) -> Any:
+        """Perform an effect between its two events."""
+        try:
+            handler = self._handler_for(effect)
+        except EffectError as error:
+            error.keys = (key,)
+            raise
+        self.performed = True
+        self.write(key, f"{effect.kind}.{REQUESTED}", {"effect": request}, mark)
+        if not effect.repeatable:
+            await self.flush()
+        try:
+            outcome = await handler(effect, key)
+        except (EffectError, EvaluatorError) as error:
+            self.write(key, f"{effect.kind}.{FAILED}", {"type": type(error).__name__, "message": str(error)}, mark)
+            await self.flush()
+            error.keys = (key,)
+            raise
+        self.write(key, f"{effect.kind}.{COMPLETED}", {"outcome": encode(outcome)}, mark)
+        await self.flush()
+        return outcome
+
+
+def _restored(key: str, data: Mapping[str, Any]) -> RetrialError:
+    """The failure that was recorded, as the exception it was."""
+    kind = getattr(errors, str(data["type"]), EffectError)
+    error = kind(data["message"]) if issubclass(kind, RetrialError) else EffectError(data["message"])
+    error.keys = (key,)
+    return error
+
+
+def _mismatch(run_id: str, key: str, recorded: Any, present: Any) -> ReplayMismatch:
+    """The error that names the key and the first field that differs."""
+    place, before, now = first_difference(recorded, present) or ("kind", "another effect", "this one")
+    return ReplayMismatch(
+        f"run {run_id!r}, {key!r}: {place} was {_short(before)} when it was recorded and is {_short(now)} now; "
+        f"finish it with the code that began it, adopt what still matches, or start again"
+    )
+
+
+def _short(value: Any) -> str:
+    """A value for a message, cut to one line."""
+    text = repr(value)
+    return text if len(text) <= 120 else f"{text[:117]}..."

@@ -1,0 +1,1 @@
+"""What happened: journals, their lines in a file, old shapes, and the folds that people see. Standard library only."""

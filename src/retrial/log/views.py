@@ -1,0 +1,200 @@
+"""What people see of a run: pure folds of its events.
+
+A view depends on kinds and keys alone, never on the order in which parallel effects came back and never on the text of
+a prompt. Every journal that was ever written folds here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from retrial.core.budget import Usage
+from retrial.core.codec import decode
+from retrial.core.events import RUN_FINISHED, RUN_RESUMED, RUN_STARTED, Event
+from retrial.core.messages import ModelRequest, ModelResponse
+from retrial.core.tasks import Attempt, Lesson, Result, Status
+
+__all__ = [
+    "Exchange",
+    "Span",
+    "Trial",
+    "in_doubt",
+    "lessons_of",
+    "result_of",
+    "status_of",
+    "timeline",
+    "transcript",
+    "trials",
+    "usage_of",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One pass of the loop."""
+
+    attempt: Attempt
+    """What was tried and how it was judged."""
+    lesson: Lesson | None
+    """What was learnt from it; None for a passing and for the last trial."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One model call."""
+
+    key: str
+    """Its call path."""
+    request: ModelRequest
+    """What was said."""
+    response: ModelResponse | None
+    """What came back; None if it failed or never came back."""
+    error: str
+    """Why it failed; empty otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One effect in time."""
+
+    key: str
+    """Its call path."""
+    kind: str
+    """model, tool, tests, command, host, recall or remember."""
+    start: float
+    """Seconds after the run was started."""
+    seconds: float | None
+    """How long it took; None if it never came back."""
+    outcome: str
+    """completed, failed or open."""
+
+
+def result_of(events: Sequence[Event]) -> Result:
+    """Return what a run came to. One that is under way, or was killed, reads as CANCELLED."""
+    last = events[-1]
+    end: Mapping[str, Any] = last.data if last.kind == RUN_FINISHED else {"error": "it was interrupted"}
+    resumed = [event for event in events if event.kind == RUN_RESUMED]
+    return Result(
+        status=Status(end.get("status", Status.CANCELLED)),
+        value=end.get("value"),
+        usage=usage_of(events),
+        run_id=last.run_id,
+        attempts=tuple(trial.attempt for trial in trials(events)),
+        lessons=lessons_of(events),
+        error=end.get("error", ""),
+        in_doubt=tuple(key for event in resumed for key in event.data.get("in_doubt", ())),
+    )
+
+
+def status_of(events: Sequence[Event]) -> Status | None:
+    """Return how a run stands, or None while it is under way (or was killed)."""
+    last = events[-1] if events else None
+    return Status(last.data["status"]) if last is not None and last.kind == RUN_FINISHED else None
+
+
+def usage_of(events: Sequence[Event]) -> Usage:
+    """Return what a run used: completed model calls, and the seconds of all its sessions."""
+    total = Usage()
+    for response in _latest(events, "model.completed").values():
+        total += decode(ModelResponse, response.data["outcome"]).usage
+    return total + Usage(seconds=_seconds_worked(events))
+
+
+def in_doubt(events: Sequence[Event]) -> tuple[str, ...]:
+    """Return the keys of effects that left and have not come back, in the order in which they left.
+
+    Effects that are safe to repeat, which a sandboxed test run is, cannot be in doubt.
+    """
+    opened: dict[str, None] = {}
+    for event in events:
+        name, _, stage = event.kind.partition(".")
+        if stage == "requested" and name not in ("tests", "command", "recall"):
+            opened[event.key] = None
+        elif stage in ("completed", "failed"):
+            opened.pop(event.key, None)
+    return tuple(opened)
+
+
+def trials(events: Sequence[Event]) -> tuple[Trial, ...]:
+    """Return the trials of a loop, from its notes, in order."""
+    attempts = _latest(events, "reflexion.feedback")
+    lessons = {_scope(key): event for key, event in _latest(events, "reflexion.lesson").items()}
+    found = [
+        Trial(
+            decode(Attempt, event.data["attempt"]),
+            decode(Lesson, lessons[_scope(key)].data["lesson"]) if _scope(key) in lessons else None,
+        )
+        for key, event in attempts.items()
+    ]
+    return tuple(sorted(found, key=lambda trial: trial.attempt.trial))
+
+
+def lessons_of(events: Sequence[Event]) -> tuple[Lesson, ...]:
+    """Return the lessons that a loop started from and then learnt, oldest first."""
+    given = [
+        decode(Lesson, data) for event in events if event.kind == "reflexion.given" for data in event.data["lessons"]
+    ]
+    return (*given, *(trial.lesson for trial in trials(events) if trial.lesson))
+
+
+def transcript(events: Sequence[Event]) -> tuple[Exchange, ...]:
+    """Return every model call, in the order in which they were first asked."""
+    answered, failed = _latest(events, "model.completed"), _latest(events, "model.failed")
+    return tuple(
+        Exchange(
+            key,
+            decode(ModelRequest, event.data["effect"]["request"]),
+            decode(ModelResponse, answered[key].data["outcome"]) if key in answered else None,
+            str(failed[key].data["message"]) if key in failed and key not in answered else "",
+        )
+        for key, event in _latest(events, "model.requested").items()
+    )
+
+
+def timeline(events: Sequence[Event]) -> tuple[Span, ...]:
+    """Return every effect with its time, in the order in which they left."""
+    if not events:
+        return ()
+    origin = _time(events[0])
+    spans: dict[str, Span] = {}
+    for event in events:
+        name, _, stage = event.kind.partition(".")
+        if stage == "requested":
+            spans[event.key] = Span(event.key, name, _time(event) - origin, None, "open")
+        elif stage in ("completed", "failed") and event.key in spans:
+            start = spans[event.key].start
+            spans[event.key] = Span(event.key, name, start, _time(event) - origin - start, stage)
+    return tuple(spans.values())
+
+
+def _latest(events: Iterable[Event], kind: str) -> Mapping[str, Event]:
+    """The newest event of a kind by key, in the order in which the keys first appeared."""
+    found: dict[str, Event] = {}
+    for event in events:
+        if event.kind == kind:
+            found[event.key] = event
+    return found
+
+
+def _seconds_worked(events: Sequence[Event]) -> float:
+    """The time between the first and the last event of each session, added up."""
+    total, start, last = 0.0, None, None
+    for event in events:
+        if event.kind in (RUN_STARTED, RUN_RESUMED):
+            total += (last or 0.0) - (start or 0.0)
+            start = _time(event)
+        last = _time(event)
+    return total + (last or 0.0) - (start or 0.0)
+
+
+def _time(event: Event) -> float:
+    """The event's time as seconds since 1970."""
+    return datetime.fromisoformat(event.at).timestamp()
+
+
+def _scope(key: str) -> str:
+    """The path above the last name of a key."""
+    return key.rpartition("/")[0]
