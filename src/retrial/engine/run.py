@@ -183,7 +183,8 @@ class Run:
         Raises:
             BudgetExceeded: if the budget does not hold the batch, or a branch outgrew its allowance.
         """
-        # Whether a branch is recorded whole cannot be known before it runs; the past is over once something was performed.
+        # Whether a branch is recorded whole cannot be known before it runs; the past ends with the first effect
+        # that was performed.
         live = any(self._session.performed if isinstance(job, Branch) else not job.recorded for job in jobs)
         self.account.reserve(sum(job.max_calls for job in jobs), self._session.seconds if live else 0.0)
         ends = await asyncio.gather(*(job.start() for job in jobs), return_exceptions=True)

@@ -1,0 +1,8 @@
+"""Evaluators: each asks the world for what it needs and turns the answer into a verdict."""
+
+from retrial.evaluate.critic import Critic
+from retrial.evaluate.evaluator import Evaluator
+from retrial.evaluate.unit_tests import UnitTests
+from retrial.evaluate.validator import ValidationHandler, Validator
+
+__all__ = ["Critic", "Evaluator", "UnitTests", "ValidationHandler", "Validator"]
