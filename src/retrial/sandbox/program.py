@@ -46,6 +46,9 @@ class Program:
     """What it can read on standard input; then end of file."""
     fds: tuple[int, ...] = ()
     """Descriptors that it inherits, under the same numbers, besides standard input, output and error."""
+    paths: tuple[str, ...] = ()
+    """Absolute paths outside that it may read, besides the interpreter's and the system's. Each set of paths keeps a
+    launcher of its own, so there should be few."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +67,11 @@ class Ended:
 
 class Child(Protocol):
     """A started program. Leave no child without a call of ``wait`` or ``kill``."""
+
+    @property
+    def isolation(self) -> Isolation:
+        """Where it runs; the mechanism ends in ``+fork`` where starting processes is allowed."""
+        ...
 
     def wait(self, seconds: float | None = None) -> Ended:
         """Wait for the end, at most ``seconds`` more (None for what its limits leave), kill the tree, tidy up."""
