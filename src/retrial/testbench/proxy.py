@@ -1,0 +1,459 @@
+"""What the tests hold instead of the solution's objects, and the connection that every use of them goes through.
+
+Knows the wire and the way to the candidate; knows no test. Plain data arrives as plain data. Whatever else the solution
+made stays in its process, and what stands for it here forwards attributes, calls, iteration and operators, but never
+lets an object of the solution pass for plain data. The text of this module is also part of the judge's program.
+"""
+
+from __future__ import annotations
+
+import builtins
+
+from retrial.testbench.wire import PLAIN_TYPES, Decoder, Encoder, Malformed, contents, decode_frame, refill
+from retrial.testbench.wording import clipped, raised, short
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+__all__ = ["Gone", "Link", "Remote", "describe_error"]
+
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift")
+_ORDER = ("lt", "le", "gt", "ge")
+_UNARY = {
+    "len": "len",
+    "iter": "iter",
+    "next": "next",
+    "hash": "hash",
+    "bool": "bool",
+    "int": "int",
+    "float": "float",
+    "complex": "complex",
+    "index": "index",
+    "abs": "abs",
+    "neg": "neg",
+    "pos": "pos",
+    "invert": "invert",
+    "round": "round",
+    "format": "format",
+    "reversed": "reversed",
+    "dir": "dir",
+    "getitem": "getitem",
+    "setitem": "setitem",
+    "delitem": "delitem",
+}
+
+
+class Gone(BaseException):  # noqa: N818 - no error: a test's own except clause must not take it for one
+    """The solution's process is gone: timeout, died or not_run, and the sentence that says so."""
+
+    def __init__(self, kind: str, detail: str, call: str) -> None:
+        super().__init__(kind, detail, call)
+        self.kind = kind
+        self.detail = detail
+        self.call = call
+
+
+class _RemoteClass(type):
+    """The type of the classes that stand for classes of the solution."""
+
+    retrial_kind_link: Link
+    retrial_kind_item: list[Any]
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return cls.retrial_kind_link.call(cls, cls.__name__, args, kwargs)
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("retrial_"):
+            raise AttributeError(name)
+        return cls.retrial_kind_link.ask("get", None, cls, name)
+
+    def __iter__(cls) -> Any:
+        return cls.retrial_kind_link.ask("op", "iter", cls)
+
+    def __getitem__(cls, key: Any) -> Any:
+        return cls.retrial_kind_link.ask("op", "getitem", cls, key)
+
+    def __len__(cls) -> int:
+        return cls.retrial_kind_link.ask("op", "len", cls)
+
+    def __bool__(cls) -> bool:
+        return True
+
+
+class Remote:
+    """Stands for one object of the solution."""
+
+    __slots__ = ("retrial_generation", "retrial_item", "retrial_link", "retrial_name")
+
+    def __repr__(self) -> str:
+        link: Link = object.__getattribute__(self, "retrial_link")
+        name = f"<{object.__getattribute__(self, 'retrial_name')} object>"
+        return name if link.quiet else _text(link.ask("op", "repr", self))
+
+    def __str__(self) -> str:
+        return _text(object.__getattribute__(self, "retrial_link").ask("op", "str", self))
+
+    def __getattr__(self, name: str) -> Any:
+        return object.__getattribute__(self, "retrial_link").ask("get", None, self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__getattribute__(self, "retrial_link").ask("set", None, self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        object.__getattribute__(self, "retrial_link").ask("delete", None, self, name)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        name = object.__getattribute__(self, "retrial_name")
+        return object.__getattribute__(self, "retrial_link").call(self, name, args, kwargs)
+
+    def __eq__(self, other: object) -> bool:
+        return object.__getattribute__(self, "retrial_link").equal(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return object.__getattribute__(self, "retrial_link").ask("op", "hash", self)
+
+    def __contains__(self, wanted: Any) -> bool:
+        link: Link = object.__getattribute__(self, "retrial_link")
+        if link.may_meet(self, wanted):
+            return link.ask("op", "contains", self, wanted) is True
+        return any(part == wanted for part in self)  # type: ignore[attr-defined]
+
+    def __enter__(self) -> Any:
+        return self.__getattr__("__enter__")()
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:
+        return self.__getattr__("__exit__")(kind, error, None)
+
+    def __await__(self) -> Any:
+        return _awaited(object.__getattribute__(self, "retrial_link"), self).__await__()
+
+
+def _text(value: Any) -> str:
+    return value if type(value) is str else "<unreadable>"
+
+
+async def _awaited(link: Link, remote: Remote) -> Any:
+    return link.ask("await", None, remote)
+
+
+def _forward(name: str) -> Callable[..., Any]:
+    def method(self: Remote, *args: Any) -> Any:
+        return object.__getattribute__(self, "retrial_link").ask("op", name, self, *args)
+
+    return method
+
+
+def _operate(name: str, *, swapped: bool = False) -> Callable[..., Any]:
+    wire_name = name + "_" if name in ("and", "or") else name
+
+    def method(self: Remote, other: Any) -> Any:
+        link: Link = object.__getattribute__(self, "retrial_link")
+        if not link.may_meet(self, other):
+            held = object.__getattribute__(self, "retrial_name")
+            raise TypeError(f"a {held} object stands where the test expects plain data")
+        return link.ask("op", wire_name, *((other, self) if swapped else (self, other)))
+
+    return method
+
+
+for _name, _operation in _UNARY.items():
+    setattr(Remote, f"__{_name}__", _forward(_operation))
+for _name in (*_BINARY, *_ORDER):
+    setattr(Remote, f"__{_name}__", _operate(_name))
+for _name in _BINARY:
+    setattr(Remote, f"__r{_name}__", _operate(_name, swapped=True))
+
+
+def _snapshot_attribute(self: Any, name: str) -> Any:
+    held = vars(self).get("retrial_remote")
+    if held is None or name.startswith("__"):
+        raise AttributeError(name)
+    return getattr(held, name)
+
+
+def describe_error(call: str, error: BaseException) -> str | None:
+    """What the solution raised, in words; None where the error is none of the solution's."""
+    told: Any = getattr(error, "__dict__", {}).get("retrial_told")
+    return raised(call, *told) if told else None
+
+
+class Link:
+    """Every request to the candidate goes through here. ``exchange`` sends a frame and gives what came back.
+
+    ``named`` are the classes that the tests name: only objects of these may meet plain data in an operator.
+    """
+
+    def __init__(self, exchange: Callable[[bytes], bytes], spoiled: Callable[[], None], named: set[str]) -> None:
+        self._exchange = exchange
+        self._spoiled = spoiled
+        self._named = named
+        self._given: list[Any] = []
+        self._classes: dict[Any, Any] = {}
+        self._remotes: dict[Any, Remote] = {}
+        self.exported: dict[str, str] = {}
+        self.generation = 0
+        self.calls: list[tuple[str, str]] = []
+        self.asked = 0
+        self.quiet = False
+
+    # Asking
+
+    def ask(self, what: str, detail: Any, *values: Any) -> Any:
+        """Have the candidate do something with ``values`` and give what came out, or raise what it raised."""
+        text = f"{detail if what == 'op' else what}(...)"
+        return self._request([what, detail], values, self.calls[-1][0] if self.calls else text)
+
+    def call(self, target: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call ``target``; the call is remembered as text, for messages."""
+        text = self.render_call(name, args, kwargs)
+        self.calls = [*self.calls[-9:], (text, "")]
+        place = len(self.calls) - 1
+        encoder = self._encoder()
+        named = {key: encoder.item(value) for key, value in kwargs.items()}
+        value = self._request(["call", named], (target, *args), text, encoder)
+        if len(self.calls) > place and self.calls[place][0] == text:
+            self.calls[place] = (text, self.render(value))
+        return value
+
+    def _encoder(self) -> Encoder:
+        return Encoder(self._describe)
+
+    def _request(self, head: list[Any], values: tuple[Any, ...], text: str, encoder: Encoder | None = None) -> Any:
+        self.asked += 1
+        encoder = encoder or self._encoder()
+        items = [encoder.item(value) for value in values]
+        frame = encoder.frame(*head, items)
+        known = encoder.values
+        while True:
+            try:
+                answer, nodes = decode_frame(self._send(frame, text))
+                decoder = Decoder(nodes, self._special, known)
+                if answer[0] == "ask":
+                    frame = self._serve(answer, decoder)
+                    continue
+                for number, item in answer[7 if answer[0] == "raise" else 2]:
+                    self._refill(known, number, decoder.value(item))
+                if answer[0] == "value":
+                    return decoder.value(answer[1])
+                error = self._error(answer, decoder)
+            except (Malformed, LookupError, TypeError, ValueError, AttributeError) as malformed:
+                self._spoiled()
+                self.generation += 1
+                raise Gone("died", "it sent something that is no answer", text) from malformed
+            raise error
+
+    def _send(self, frame: bytes, text: str) -> bytes:
+        try:
+            return self._exchange(frame)
+        except Gone as gone:
+            self.generation += 1
+            raise Gone(gone.kind, gone.detail, text) from None
+
+    @staticmethod
+    def _refill(known: list[Any], number: Any, parts: Any) -> None:
+        if type(number) is not int or number < 0 or contents(known[number]) is None:
+            raise Malformed("a change to something that cannot change")
+        refill(known[number], parts)
+
+    def _serve(self, answer: list[Any], decoder: Decoder) -> bytes:
+        """Do something with an object of the tests, because the solution asked for it."""
+        _, number, what, args, kwargs = answer
+        if type(number) is not int or not 0 <= number < len(self._given):
+            raise Malformed("an object that was never given")
+        target, given = self._given[number], decoder.value(args)
+        named = {key: decoder.value(item) for key, item in kwargs.items()}
+        encoder = self._encoder()
+        try:
+            if what == "call":
+                value = target(*given, **named)
+            elif what == "get":
+                value = getattr(target, given[0]) if not given[0].startswith("_") else None
+            else:
+                value = iter(target) if what == "iter" else next(target)
+            return encoder.frame("return", encoder.item(value))
+        except Exception as error:  # noqa: BLE001 - what a test's function raises goes to whoever called it
+            encoder = self._encoder()
+            plain = tuple(part for part in error.args if isinstance(part, (str, int, float)))
+            return encoder.frame("throw", type(error).__name__, encoder.item(plain))
+
+    # Values on their way out
+
+    def _describe(self, _encoder: Encoder, value: Any) -> list[Any]:
+        if isinstance(value, _RemoteClass) or isinstance(type(value), _RemoteClass):
+            held = value if isinstance(value, (_RemoteClass, Remote)) else vars(value).get("retrial_remote")
+            if held is not None:
+                if not isinstance(held, _RemoteClass) and self._is_stale(held):
+                    raise Gone("died", "the object went with the program", "an earlier call")
+                return list(vars(held)["retrial_kind_item"] if isinstance(held, _RemoteClass) else _item(held))
+        self._given.append(value)
+        return ["J", len(self._given) - 1]
+
+    def _is_stale(self, remote: Remote) -> bool:
+        generation = object.__getattribute__(remote, "retrial_generation")
+        return generation is not None and generation != self.generation
+
+    # Values on their way in
+
+    def export(self, name: str) -> Any:
+        """What the solution defines under ``name``."""
+        if self.exported[name].startswith("function"):
+            return self._remote(self._class("function", "function", ()), ["N", name], name, None)
+        value = self._request(["same", None], (_named(self, name),), name)
+        if isinstance(value, _RemoteClass):
+            value.retrial_kind_item = ["N", name]
+        return value
+
+    def _special(self, tag: str, parts: list[Any]) -> Any:
+        if tag == "J":
+            return self._given[parts[0]] if type(parts[0]) is int and parts[0] >= 0 else None
+        if tag == "K":
+            return self._class((self.generation, int(parts[0])), str(parts[1]), tuple(parts[2:]), int(parts[0]))
+        if tag == "h":
+            return self._handle(*parts)
+        if tag == "B" and len(parts) > 2:
+            return self._subclass_value(parts[0], parts[2:] if parts[1] == "h" else None)
+        raise Malformed("an unknown kind of value")
+
+    def _handle(self, number: int, category: str, name: str, kind: Any) -> Any:
+        if category == "function" or not isinstance(kind, _RemoteClass) or not issubclass(kind, Remote):
+            kind = self._class("function" if category == "function" else f"any {name}", str(name), ())
+        remote = self._remote(kind, ["H", int(number)], str(name), self.generation)
+        return _awaited(self, remote) if category == "coroutine" else remote
+
+    def _subclass_value(self, base: Any, handle: list[Any] | None) -> Any:
+        """An instance of a solution's subclass of a builtin: its base value, or a remote if the tests name the class."""
+        if handle is None or not isinstance(handle[3], _RemoteClass):
+            return base
+        kind: Any = handle[3]
+        mutable = contents(base) is not None
+        if mutable:
+            named = kind.__name__ in self._named
+            return (
+                self._remote(
+                    self._class(f"any {kind.__name__}", kind.__name__, ()),
+                    ["H", int(handle[0])],
+                    str(handle[2]),
+                    self.generation,
+                )
+                if named
+                else base
+            )
+        if not issubclass(kind, type(base)):
+            return base
+        value = type(base).__new__(kind, base)
+        value.retrial_remote = self._remote(
+            self._class("object", "object", ()), ["H", int(handle[0])], "object", self.generation
+        )
+        return value
+
+    def _remote(self, kind: Any, item: list[Any], name: str, generation: int | None) -> Remote:
+        key = (generation, *item)
+        remote = self._remotes.get(key)
+        if remote is None:
+            remote = self._remotes[key] = object.__new__(kind)
+            for field, value in (("generation", generation), ("item", item), ("link", self), ("name", name)):
+                object.__setattr__(remote, f"retrial_{field}", value)
+        return remote
+
+    def _class(self, key: Any, name: str, bases: tuple[Any, ...], number: int | None = None) -> Any:
+        """The class that stands for a class of the solution."""
+        item = ["H", number]
+        if self.exported.get(name) == "class":
+            key, item = f"exported {name}", ["N", name]
+        found = self._classes.get(key)
+        if found is None:
+            space: dict[str, Any] = {"retrial_kind_link": self, "retrial_kind_item": item}
+            plain = [base for base in bases if isinstance(base, type) and not issubclass(base, Remote)]
+            if plain:
+                space["__getattr__"] = _snapshot_attribute
+                bases = tuple(base for base in bases if base in plain)
+            else:
+                space["__slots__"] = ()
+            try:
+                found = _RemoteClass(name, bases or (Remote,), space)
+            except TypeError:
+                found = _RemoteClass(name, (plain[0],) if plain else (Remote,), space)
+            self._classes[key] = found
+        return found
+
+    def _error(self, answer: list[Any], decoder: Decoder) -> BaseException:
+        _, name, kind_item, args_item, error_item, text, where, _changed, missing = answer
+        kind, args, held = decoder.value(kind_item), decoder.value(args_item), decoder.value(error_item)
+        if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+            kind = PLAIN_TYPES.get(str(name), Exception)
+        if not issubclass(kind, BaseException):
+            kind = Exception
+        arguments: tuple[Any, ...] = args if isinstance(args, tuple) else (str(text),)
+        try:
+            error = kind.__new__(kind, *arguments)
+        except Exception:  # noqa: BLE001 - some exceptions take no free arguments
+            error = RuntimeError(str(text))
+        error.args = arguments
+        if isinstance(error, UnicodeError):
+            error = ValueError(str(text))
+        steps = [[int(line), str(function), str(source)] for line, function, source in where]
+        vars(error)["retrial_told"] = (str(name), str(text), steps, str(missing) if missing else None)
+        vars(error)["retrial_remote"] = held if isinstance(held, Remote) else None
+        return error
+
+    # Comparing
+
+    def may_meet(self, remote: Remote, other: Any) -> bool:
+        """Whether an operator may bring the object together with ``other``."""
+        if isinstance(other, Remote):
+            return True
+        return any(kind.__name__ in self._named for kind in type(remote).__mro__ if kind not in (Remote, object))
+
+    def equal(self, remote: Remote, other: object) -> bool:
+        """Whether the solution says that they are equal and does not say so of everything."""
+        if other is remote:
+            return True
+        if not self.may_meet(remote, other) or self.ask("op", "eq", remote, other) is not True:
+            return False
+        strangers = [object(), _changed_value(other)]
+        return not any(self.ask("op", "eq", remote, stranger) is True for stranger in strangers if stranger is not None)
+
+    # Showing
+
+    def render(self, value: Any) -> str:
+        """A bounded representation that asks the candidate nothing."""
+        self.quiet = True
+        try:
+            return (
+                "<function>"
+                if callable(value) and not isinstance(value, (type, Remote))
+                else clipped(short(value), 150)
+            )
+        finally:
+            self.quiet = False
+
+    def render_call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+        """A call as source text."""
+        parts = [self.render(value) for value in args] + [
+            f"{key}={self.render(value)}" for key, value in kwargs.items()
+        ]
+        return f"{name}({', '.join(parts)})"
+
+
+def _named(link: Link, name: str) -> Any:
+    return _RemoteClass(name, (), {"retrial_kind_link": link, "retrial_kind_item": ["N", name]})
+
+
+def _item(remote: Remote) -> list[Any]:
+    return object.__getattribute__(remote, "retrial_item")
+
+
+def _changed_value(value: object) -> Any:
+    """Another plain value of the same type, which an honest comparison tells from ``value``."""
+    if isinstance(value, (bool, Remote)):
+        return None
+    if isinstance(value, (int, float)):
+        return value + 7919
+    if isinstance(value, str):
+        return value + "\x7f?"
+    return builtins.object() if value is not None else 7919

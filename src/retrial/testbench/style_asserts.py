@@ -1,0 +1,97 @@
+"""Tests as a list of statements, such as ``assert add(1, 2) == 3``: one record for each.
+
+They run in order in one namespace, so that one may prepare what the next needs.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from retrial.core.effects import RunTests
+from retrial.testbench.literal import read_literal
+from retrial.testbench.plan import Given, LiteralTest, Plan, free_names, parsed
+from retrial.testbench.rewrite import is_tuple, rewritten, subject_of
+
+__all__ = ["plan_asserts"]
+
+_BUILTIN = set(dir(builtins))
+
+
+def plan_asserts(effect: RunTests) -> Plan:
+    """The plan for a list of statements."""
+    sources = list(effect.tests)
+    trees = [parsed(source) for source in sources]
+    whole = ast.Module(
+        body=[part for tree in trees if isinstance(tree, ast.Module) for part in tree.body], type_ignores=[]
+    )
+    mentioned = free_names(whole)
+    uses = {*mentioned, *_tainted(whole, {*mentioned, "solution"})}
+    asserted = any("assert" in name.lower() for name in _words(whole))
+    given: list[Given] = []
+    programs: list[tuple[int, str]] = []
+    literal: list[LiteralTest] | None = []
+    for index, (source, tree) in enumerate(zip(sources, trees, strict=True)):
+        bad = tree if isinstance(tree, str) else _fault(tree, uses, asserted=asserted)
+        if bad or isinstance(tree, str):
+            given.append(Given(name=source.strip(), bad=bad))
+            continue
+        asserts = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+        subject = subject_of(asserts[0]) if len(asserts) == 1 else None
+        is_call = isinstance(subject, ast.Call) and isinstance(subject.func, ast.Name) and subject.func.id in mentioned
+        text = ast.unparse(subject) if subject else source.strip().splitlines()[-1]
+        given.append(Given(name=source.strip(), subject=text, subject_is_call=is_call))
+        if literal is not None:
+            only = tree.body[0] if len(tree.body) == 1 else None
+            test = (
+                read_literal(only, index, {name: name for name in mentioned}) if isinstance(only, ast.Assert) else None
+            )
+            literal = [*literal, test] if test else None
+        programs.append((index, rewritten(ast.parse(source), lambda _node, index=index: index, inside=False)))
+    return Plan(
+        given=tuple(given),
+        programs=tuple(programs),
+        literal=None if literal is None else tuple(literal),
+        mentioned=tuple(mentioned),
+    )
+
+
+def _fault(tree: ast.Module, uses: set[str], *, asserted: bool) -> str:
+    """Why a test can tell nothing about any solution; empty if it can."""
+    if not tree.body:
+        return "it holds no statement"
+    asserts = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+    if any(is_tuple(node) for node in asserts):
+        return "it asserts a tuple, which always holds"
+    if not asserts and not asserted:
+        return "neither it nor any other test asserts anything"
+    if asserts and not any(isinstance(node, ast.Name) and node.id in uses for node in ast.walk(tree)):
+        return "it never uses the solution"
+    return ""
+
+
+def _words(tree: ast.Module) -> list[str]:
+    """What could assert something: the statements themselves and the names of functions."""
+    found = ["assert" for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+    found += [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    return found + [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
+
+
+def _tainted(tree: ast.Module, names: set[str]) -> set[str]:
+    """The names that any statement of the tests binds while it reads one of ``names``, directly or through others."""
+    tainted = set(names)
+    while True:
+        before = len(tainted)
+        for statement in tree.body:
+            used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} - _BUILTIN
+            imported = isinstance(statement, ast.ImportFrom) and statement.module == "solution"
+            if used & tainted or imported:
+                tainted |= used
+                tainted |= {node.arg for node in ast.walk(statement) if isinstance(node, ast.arg)}
+                tainted |= {
+                    node.name for node in ast.walk(statement) if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+                }
+            if imported and isinstance(statement, ast.ImportFrom):
+                tainted |= {alias.asname or alias.name for alias in statement.names}
+        if len(tainted) == before:
+            return tainted

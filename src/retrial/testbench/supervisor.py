@@ -1,0 +1,152 @@
+"""Who passed what: from a request to a report.
+
+Starts the candidate and, where tests are more than literal, the judge; passes frames between them; keeps the records.
+Runs no generated code at all: it parses tests, moves bytes and compares plain data.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+from retrial.core.effects import RunTests
+from retrial.core.reports import Check, TestReport
+from retrial.errors import ConfigError, EvaluatorError, SandboxError
+from retrial.sandbox.program import Sandbox
+from retrial.testbench.cleaning import cleaned
+from retrial.testbench.extract import extract_code
+from retrial.testbench.judged import run_judged
+from retrial.testbench.plan import Given, Plan
+from retrial.testbench.session import LoadFailed, Rules, Session
+from retrial.testbench.straight import NeedsJudge, run_straight
+from retrial.testbench.styles import STYLES
+
+__all__ = ["examine", "open_session"]
+
+
+def open_session(effect: RunTests, sandbox: Sandbox) -> Session:
+    """The session in which a request is examined.
+
+    Raises:
+        SandboxError: if a module that the task declares is not installed.
+    """
+    code = extract_code(effect.output, effect.entry_point, effect.prompt)
+    rules = Rules(
+        code=code,
+        entry_point=effect.entry_point,
+        timeout=effect.timeout,
+        test_timeout=min(effect.test_timeout or effect.timeout, effect.timeout),
+        modules=effect.modules,
+        paths=tuple(_paths(effect.modules)),
+    )
+    return Session(rules, sandbox)
+
+
+def examine(effect: RunTests, session: Session) -> TestReport:
+    """Run the tests of a request. Blocks; ends every process that it started.
+
+    Raises:
+        EvaluatorError: if there is no test, or none that is valid.
+        SandboxError: if the sandbox fails.
+    """
+    plan = _plan(effect)
+    checks: dict[int, list[Check]] = {}
+    load_error, finished = "", True
+    try:
+        session.launch()
+        if not session.rules.code.strip():
+            raise LoadFailed("the reply holds no code")
+        finished = _run(plan, session, checks)
+    except LoadFailed as failure:
+        load_error = failure.text
+        if failure.kind == "timeout" and not checks:
+            first = next(index for index, given in enumerate(plan.given) if not given.bad)
+            checks[first] = [_unmade(plan.given[first], failure.text, kind="timeout")]
+        reason = "not run: the code could not be loaded"
+        if checks and failure.kind != "timeout":
+            load_error, reason = "", f"not run: {failure.text}"
+        _fill(plan, checks, reason)
+    finally:
+        session.close()
+    if session.interrupted:
+        raise SandboxError("the run was interrupted")
+    _fill(plan, checks, "not run" if finished else "not run: the tests did not come to their end", only_if=not finished)
+    return TestReport(
+        checks=tuple(_in_order(plan, checks)),
+        load_error=cleaned(load_error),
+        finished=finished,
+        code=session.rules.code,
+        output=cleaned(session.output, 64 << 10),
+        isolation=session.sandbox.isolation,
+    )
+
+
+def _plan(effect: RunTests) -> Plan:
+    if not effect.tests:
+        raise EvaluatorError("no tests: a task without tests can be judged by nothing; give it at least one")
+    if effect.style not in STYLES:
+        raise ConfigError(f"unknown test style {effect.style!r}; known: {', '.join(STYLES)}")
+    if effect.timeout <= 0 or (effect.test_timeout is not None and effect.test_timeout <= 0):
+        raise ConfigError(f"timeouts must be above 0, not {effect.timeout!r} and {effect.test_timeout!r}")
+    plan = STYLES[effect.style](effect)
+    if not plan.given:
+        raise EvaluatorError("no tests: nothing in the given tests asserts anything")
+    if all(given.bad for given in plan.given):
+        first = plan.given[0]
+        raise EvaluatorError(f"no valid tests: {first.name!r} cannot be used, because {first.bad}")
+    return plan
+
+
+def _run(plan: Plan, session: Session, checks: dict[int, list[Check]]) -> bool:
+    """Run a plan; True if all of it came to its end."""
+    if plan.literal is not None:
+        try:
+            run_straight(plan, session, checks)
+        except NeedsJudge:
+            checks.clear()
+        else:
+            return True
+    return run_judged(plan, session, checks)
+
+
+def _fill(plan: Plan, checks: dict[int, list[Check]], reason: str, *, only_if: bool = True) -> None:
+    """Give every valid test without a record one that says that it was not run."""
+    if not only_if and (not plan.inside or checks):
+        # Asserts of a check function that finished may stand in branches that were not taken.
+        only_if = not plan.inside
+    if only_if or not checks:
+        for index, given in enumerate(plan.given):
+            if not given.bad and index not in checks:
+                checks[index] = [_unmade(given, reason)]
+
+
+def _unmade(given: Given, message: str, *, kind: str = "not_run") -> Check:
+    return Check(name=given.name, passed=False, message=cleaned(message), kind=kind)
+
+
+def _in_order(plan: Plan, checks: dict[int, list[Check]]) -> list[Check]:
+    found: list[Check] = []
+    for index, given in enumerate(plan.given):
+        if given.bad:
+            message = f"the test is invalid: {given.bad}"
+            found.append(Check(name=given.name, passed=False, message=message, kind="bad_test"))
+        else:
+            found += checks.get(index, [])
+    return found + checks.get(len(plan.given), [])
+
+
+def _paths(modules: tuple[str, ...]) -> list[str]:
+    """The folders in which declared modules are installed."""
+    folders: list[str] = []
+    for name in modules:
+        root = name.partition(".")[0]
+        spec = importlib.util.find_spec(root)
+        if spec is None:
+            raise SandboxError(
+                f"the task allows the module {name!r}, which is not installed here: "
+                f"install it, or take it out of the task's modules"
+            )
+        if spec.origin and spec.origin not in ("built-in", "frozen"):
+            place = Path(spec.origin)
+            folders.append(str(place.parent.parent if spec.submodule_search_locations else place.parent))
+    return list(dict.fromkeys(folders))
