@@ -37,6 +37,7 @@ _LINKS = (
     ("/tmp", "dev/shm"),  # noqa: S108  # the run's own
 )
 _INSIDE_UID = 1000
+_ASIDE = "/shown"
 
 
 class Jail(Stage):
@@ -81,6 +82,9 @@ class Jail(Stage):
         bounds = f"size={limits.file_bytes},nr_inodes={inodes},mode=0700,uid={owner},gid={owner}"
         syscalls.mount("work", "/work", "tmpfs", quiet, bounds)
         syscalls.mount("tmp", "/tmp", "tmpfs", quiet, bounds)  # noqa: S108  # the run's own
+        for number, path in enumerate(self.folders):
+            if _is_covered(path):
+                _show(f"{_ASIDE}/{number}", path)
         return "/work"
 
     def environment(self, folder: str) -> dict[str, str]:
@@ -118,10 +122,12 @@ def _build_root(folders: tuple[str, ...], *, real_root: bool) -> None:
     syscalls.mount("root", "/new", "tmpfs", hidden, "mode=0755,size=1m")
     for name in ("dev", "etc", "proc", "work", "tmp"):
         os.makedirs(f"/new/{name}", 0o755)
-    for path in (*folders, *_SYSTEM_FILES):
-        _show(path)
+    for number, path in enumerate(folders):
+        _show(f"/old{path}", f"/new{_ASIDE}/{number}" if _is_covered(path) else f"/new{path}")
+    for path in _SYSTEM_FILES:
+        _show(f"/old{path}", f"/new{path}")
     for name in _DEVICES:
-        _show(f"/dev/{name}", devices=True)
+        _show(f"/old/dev/{name}", f"/new/dev/{name}", devices=True)
     if not real_root:
         # In a user namespace the kernel lets a run mount /proc only where one is in sight already; the run's covers it.
         syscalls.mount("/old/proc", "/new/proc", None, syscalls.MS_BIND | syscalls.MS_REC)
@@ -134,9 +140,13 @@ def _build_root(folders: tuple[str, ...], *, real_root: bool) -> None:
     syscalls.read_only("/", whole_tree=False)
 
 
-def _show(path: str, *, devices: bool = False) -> None:
-    """Let a path of the old root be seen, read-only, in the new one; a link becomes the same link."""
-    old, new = f"/old{path}", f"/new{path}"
+def _is_covered(path: str) -> bool:
+    """Tell whether a run's own folders hide ``path``, so that each run must uncover it."""
+    return path.startswith(("/work/", "/tmp/"))  # noqa: S108  # the run's own
+
+
+def _show(old: str, new: str, *, devices: bool = False) -> None:
+    """Let what is at ``old`` be seen, read-only, at ``new``; a link becomes the same link."""
     if os.path.lexists(new) or not os.path.lexists(old):
         return
     os.makedirs(os.path.dirname(new), 0o755, exist_ok=True)

@@ -51,7 +51,7 @@ def _serve(stage: Stage, library: socket.socket, fds: list[int], request: dict[s
     child, output = start(stage, folder, limits, request, fds)
     for fd in fds:
         os.close(fd)
-    send(library, {"started": True})
+    send(library, {"started": stage.folder})
     watch = _Watch(child, output, limits, folder)
     try:
         watch.follow(library, wake)

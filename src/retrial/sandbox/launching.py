@@ -38,7 +38,7 @@ class Launcher:
 
     def __init__(self, level: str, paths: tuple[str, ...] = ()) -> None:
         self._level = level
-        self._paths = paths
+        self._paths = tuple(os.path.realpath(path) for path in paths)
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -55,8 +55,8 @@ class Launcher:
             self._running()
             return self._facts
 
-    def start(self, program: Program, limits: Limits) -> socket.socket:
-        """Start ``program``; the socket leads to its keeper.
+    def start(self, program: Program, limits: Limits) -> tuple[socket.socket, str]:
+        """Start ``program``; answers the socket to its keeper, and the folder that the keeper removes in the end.
 
         Raises:
             SandboxError: if it could not be started in the sandbox.
@@ -88,7 +88,7 @@ class Launcher:
         if answer is None or "started" not in answer:
             why = "the launcher is gone" if answer is None else answer.get("broken")
             raise SandboxError(f"the sandbox ({self._level}) could not start {program.argv[0]!r}: {why}")
-        return ours
+        return ours, str(answer["started"])
 
     def _hand_over(self, keeper_end: socket.socket, fds: tuple[int, ...]) -> None:
         with self._lock:

@@ -61,7 +61,8 @@ class Level:
             launcher = self._launchers.get(program.paths)
             if launcher is None:
                 launcher = self._launchers[program.paths] = Launcher(self._name, program.paths)
-        return Run(launcher.start(program, limits), limits, isolation)
+        keeper, folder = launcher.start(program, limits)
+        return Run(keeper, folder, limits, isolation)
 
     def close(self) -> None:
         """End the launchers. Not needed at the end of a process; the next start begins new ones."""

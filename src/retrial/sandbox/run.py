@@ -19,6 +19,7 @@ from typing import Any
 from retrial.core.reports import Isolation
 from retrial.errors import SandboxError
 from retrial.sandbox.program import Ended, Limits
+from retrial.sandbox.stage import remove_folder
 from retrial.sandbox.wire import receive
 
 __all__ = ["Run"]
@@ -35,8 +36,9 @@ _open_runs: weakref.WeakSet[Run] = weakref.WeakSet()
 class Run:
     """A started program; the Child of every level."""
 
-    def __init__(self, keeper: socket.socket, limits: Limits, isolation: Isolation) -> None:
+    def __init__(self, keeper: socket.socket, folder: str, limits: Limits, isolation: Isolation) -> None:
         self._keeper = keeper
+        self._folder = folder
         self._deadline = time.monotonic() + limits.seconds
         self._ended: Ended | None = None
         self._collecting = threading.Lock()
@@ -87,6 +89,8 @@ class Run:
         finally:
             self._keeper.close()
         if report is None:
+            if self._folder:
+                remove_folder(self._folder)
             if self.isolation.level == "limited":  # There a program can kill its keeper, and that is its own fault.
                 return Ended(exit_code=-9, output="", output_bytes=0, timed_out=False)
             raise SandboxError("the process that watches a run is gone; was it killed? try again")

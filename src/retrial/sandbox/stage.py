@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 
+from retrial.sandbox import syscalls
 from retrial.sandbox.program import Limits
 from retrial.sandbox.rlimits import apply_limits
 
@@ -40,7 +41,8 @@ class Stage:
         """Where folders of runs are made."""
         self.number: int = os.getpid() * 31
         """One more with every run, and different in every launcher."""
-        self._folder = ""
+        self.folder = ""
+        """What the keeper must remove in the end; empty where the kernel does."""
 
     @property
     def facts(self) -> dict[str, str | int | bool]:
@@ -59,14 +61,12 @@ class Stage:
         """In the keeper: make the working folder and go there."""
         del limits  # Only a level with file systems of its own can bound a folder.
         if sys.platform == "linux":
-            from retrial.sandbox import syscalls  # noqa: PLC0415  # of Linux alone
-
             syscalls.prctl(syscalls.PR_SET_CHILD_SUBREAPER, 1)
-        self._folder = tempfile.mkdtemp(prefix="retrial-", dir=self.scratch)
+        self.folder = tempfile.mkdtemp(prefix="retrial-", dir=self.scratch)
         for name in ("work", TMP):
-            os.mkdir(f"{self._folder}/{name}", 0o700)
-        os.chdir(f"{self._folder}/work")
-        return f"{self._folder}/work"
+            os.mkdir(f"{self.folder}/{name}", 0o700)
+        os.chdir(f"{self.folder}/work")
+        return f"{self.folder}/work"
 
     def environment(self, folder: str) -> dict[str, str]:
         """Tell all that the program finds in its environment."""
@@ -95,10 +95,11 @@ class Stage:
 
     def leave(self) -> None:
         """In the keeper, last: remove what ``enter`` made."""
-        if self._folder:
+        if self.folder:
             os.chdir("/")
-            remove_folder(self._folder)
-            self._folder = ""
+            remove_folder(self.folder)
+            self.folder = ""
+        """What the keeper must remove in the end; empty where the kernel does."""
 
 
 def _children() -> list[int]:

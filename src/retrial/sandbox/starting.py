@@ -15,6 +15,7 @@ import signal
 import sys
 from typing import Any, NoReturn
 
+from retrial.sandbox import syscalls
 from retrial.sandbox.program import Limits
 from retrial.sandbox.stage import Stage
 
@@ -79,16 +80,12 @@ def _become_program(stage: Stage, folder: str, limits: Limits, request: dict[str
 
 def _be_the_first_to_go() -> None:
     """Be what the kernel kills when memory runs out, rather than the keeper."""
-    from retrial.sandbox import syscalls  # noqa: PLC0415  # of Linux alone
-
     syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
         file.write("1000")
 
 
 def _end_with_the_keeper() -> None:
-    from retrial.sandbox import syscalls  # noqa: PLC0415  # of Linux alone
-
     # Not earlier: becoming another user takes this back.
     syscalls.prctl(syscalls.PR_SET_PDEATHSIG, signal.SIGKILL)
 
