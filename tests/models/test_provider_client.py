@@ -126,6 +126,14 @@ async def test_each_fault_is_one_request_and_one_of_our_errors(server, fault):
         assert caught.value.retry_after == 2.0
 
 
+async def test_a_reply_out_of_form_is_no_fault_of_the_run(server):
+    """What makes a provider's library stumble becomes a model error that names the model."""
+    client = ProviderClient("openai-responses:m", base_url=server.says((200, {}, {"hello": "world"})).url + "/v1")
+    with pytest.raises(ModelUnavailable, match=r"^openai-responses:m: the call failed with TypeError"):
+        await client.complete(ASK, "actor")
+    await client.aclose()
+
+
 async def test_no_server_at_all_is_unavailable():
     """A refused connection says to check the base URL."""
     client = ProviderClient("openai:m", base_url="http://127.0.0.1:9/v1")

@@ -92,7 +92,7 @@ def failure_of(error: Exception, model: str) -> RetrialError:
         return ConfigError(f"{model}: this model cannot be asked that way ({_own_words(error)})")
     kind, meaning = next(
         ((kind, meaning) for name, kind, meaning in _MEANINGS if name in names),
-        _by_status(getattr(error, "status_code", None)),
+        _by_status(getattr(error, "status_code", None), type(error).__name__),
     )
     failure = kind(f"{model}: {meaning} ({_own_words(error)})")
     if isinstance(failure, RateLimited):
@@ -100,7 +100,7 @@ def failure_of(error: Exception, model: str) -> RetrialError:
     return failure
 
 
-def _by_status(status: object) -> tuple[type[ModelError], str]:
+def _by_status(status: object, name: str) -> tuple[type[ModelError], str]:
     """The meaning of an HTTP status (None without one), for classes that are not known here."""
     if status == 429:
         return RateLimited, "the provider asks to wait; lower the request rate or try later"
@@ -108,7 +108,7 @@ def _by_status(status: object) -> tuple[type[ModelError], str]:
         return ModelTimeout, "no answer in time; raise the timeout or try later"
     if isinstance(status, int) and 400 <= status < 500:
         return ModelRejected, "the provider refuses the request as it is; change it"
-    return ModelUnavailable, f"the call failed; {_LATER}"
+    return ModelUnavailable, f"the call failed with {name}; {_LATER}"
 
 
 def _class_names(error: Exception) -> set[str]:

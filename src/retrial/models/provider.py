@@ -93,17 +93,15 @@ class ProviderClient:
             ConfigError: if the model cannot be asked that way.
         """
         from pydantic_ai.direct import model_request  # noqa: PLC0415 - loaded with the first client
-        from pydantic_ai.exceptions import AgentRunError, UserError  # noqa: PLC0415 - same
 
         del key
+        messages, parameters = _conversation(request.messages), _parameters(request)
+        settings, model = _settings(request, self._timeout), self._model_in_this_loop()
         try:
             response = await model_request(
-                self._model_in_this_loop(),
-                _conversation(request.messages),
-                model_settings=_settings(request, self._timeout),
-                model_request_parameters=_parameters(request),
+                model, messages, model_settings=settings, model_request_parameters=parameters
             )
-        except (AgentRunError, UserError) as error:
+        except Exception as error:  # noqa: BLE001 - a reply out of form makes the libraries raise about anything
             answer = answer_in(error, self.name)
             if answer is not None:
                 return answer
