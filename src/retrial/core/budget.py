@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from retrial.errors import BudgetExceeded, ConfigError
 
-__all__ = ["Budget", "Usage", "reserve"]
+__all__ = ["UNLIMITED", "Budget", "Usage", "reserve"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +86,10 @@ class Budget:
             max_cost_usd=None if self.max_cost_usd is None else self.max_cost_usd / parts,
             max_seconds=self.max_seconds,
         )
+
+
+UNLIMITED = Budget()
+"""No limit at all."""
 
 
 def reserve(budget: Budget, used: Usage, calls: int) -> None:

@@ -28,21 +28,7 @@ def encode(value: Any) -> Any:
     >>> encode((Usage(calls=2),))
     [{'calls': 2}]
     """
-    kind = cast("type[Any]", type(value))
-    if kind in _PLAIN:
-        return value
-    if kind is tuple or kind is list:
-        return [encode(item) for item in cast("list[Any]", value)]
-    if isinstance(value, Mapping):
-        return {name: encode(item) for name, item in cast("Mapping[str, Any]", value).items()}
-    if dataclasses.is_dataclass(kind):
-        data: dict[str, Any] = {}
-        for name, default in _defaults(kind):
-            item = getattr(value, name)
-            if item is not default and (default is _ABSENT or item != default):
-                data[name] = item if type(item) in _PLAIN else encode(item)
-        return data
-    return value
+    return (_WRITERS.get(type(value)) or _writer_of(value))(value)
 
 
 def decode(kind: type[T], data: Any) -> T:
@@ -55,18 +41,53 @@ def decode(kind: type[T], data: Any) -> T:
     return cast("T", _reader(kind)(data))
 
 
-@functools.cache
-def _defaults(kind: type[Any]) -> tuple[tuple[str, Any], ...]:
-    """The name and the default of each field, or ``_ABSENT`` where it has none."""
-    found: list[tuple[str, Any]] = []
-    for field in dataclasses.fields(kind):
-        if field.default is not dataclasses.MISSING:
-            found.append((field.name, field.default))
-        elif field.default_factory is not dataclasses.MISSING:
-            found.append((field.name, field.default_factory()))
-        else:
-            found.append((field.name, _ABSENT))
-    return tuple(found)
+def _same(value: Any) -> Any:
+    return value
+
+
+def _array(values: Any) -> list[Any]:
+    return [value if type(value) in _PLAIN else encode(value) for value in values]
+
+
+def _object(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value if type(value) in _PLAIN else encode(value) for name, value in values.items()}
+
+
+_WRITERS: dict[Any, Callable[[Any], Any]] = {**dict.fromkeys(_PLAIN, _same), tuple: _array, list: _array, dict: _object}
+"""How each type is written. Dataclasses are added when the first of them is met: this is the engine's hottest place."""
+
+
+def _writer_of(value: Any) -> Callable[[Any], Any]:
+    """Find how the type of ``value`` is written, and keep it."""
+    kind = cast("type[Any]", type(value))
+    if dataclasses.is_dataclass(kind):
+        writer = _dataclass_writer(kind)
+    else:
+        writer = _object if isinstance(value, Mapping) else _same
+    _WRITERS[kind] = writer
+    return writer
+
+
+def _dataclass_writer(kind: type[Any]) -> Callable[[Any], dict[str, Any]]:
+    """The function that writes one dataclass as an object."""
+    fields = [(field.name, _default(field)) for field in dataclasses.fields(kind)]
+
+    def write(value: Any) -> dict[str, Any]:
+        data: dict[str, Any] = {}
+        for name, default in fields:
+            item = getattr(value, name)
+            if item is not default and (default is _ABSENT or item != default):
+                data[name] = item if type(item) in _PLAIN else encode(item)
+        return data
+
+    return write
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    """A field's default, or ``_ABSENT``."""
+    if field.default is not dataclasses.MISSING:
+        return field.default
+    return field.default_factory() if field.default_factory is not dataclasses.MISSING else _ABSENT
 
 
 @functools.cache

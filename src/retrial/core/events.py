@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 __all__ = [
@@ -52,10 +52,12 @@ class Event:
     """JSON values that belong to the kind."""
     digest: str
     """The digest of the request (of the data, for a note); empty where there is none."""
-    at: str
-    """When, as ISO 8601 in UTC."""
+    at: float
+    """When, in seconds since 1970 (UTC)."""
     v: int = CURRENT_VERSION
     """The shape of ``data``."""
+    text: str = field(default="", compare=False, repr=False)
+    """``data`` as canonical JSON where it is at hand, so that a store need not write it again."""
 
 
 def event_to_json(event: Event) -> str:

@@ -13,9 +13,10 @@ from typing import Any, cast
 
 from retrial.errors import ConfigError
 
-__all__ = ["canonical_json", "digest", "first_difference", "join", "valid_name"]
+__all__ = ["canonical_json", "digest", "digest_of_text", "first_difference", "join", "valid_name"]
 
-_write = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+# ASCII, so that a lone surrogate, which is a legal Python string and no UTF-8, is written as an escape like any other.
+_write = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 
 
 def valid_name(name: str) -> str:
@@ -42,7 +43,7 @@ def join(path: str, name: str) -> str:
 
 
 def canonical_json(value: object) -> str:
-    """Write JSON that is the same text for the same value: keys sorted, no spaces.
+    """Write JSON that is the same text for the same value: keys sorted, no spaces, ASCII.
 
     >>> canonical_json({"b": 1, "a": [1.5, None]})
     '{"a":[1.5,null],"b":1}'
@@ -62,8 +63,12 @@ def digest(value: object) -> str:
     Raises:
         ConfigError: if ``value`` is not JSON.
     """
-    # A lone surrogate is a legal Python string and legal escaped JSON, but no UTF-8: it is digested escaped.
-    return hashlib.sha256(canonical_json(value).encode("utf-8", "backslashreplace")).hexdigest()
+    return digest_of_text(canonical_json(value))
+
+
+def digest_of_text(text: str) -> str:
+    """Return the SHA-256 of canonical JSON that is at hand."""
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def first_difference(recorded: Any, present: Any, place: str = "") -> tuple[str, Any, Any] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from retrial.core.budget import Budget, Usage, reserve
+from retrial.core.budget import UNLIMITED, Budget, Usage, reserve
 
 __all__ = ["Account"]
 
@@ -28,7 +28,8 @@ class Account:
         Raises:
             BudgetExceeded: if the budget does not hold them.
         """
-        reserve(self._budget, replace(self._spent, calls=self._calls, seconds=seconds), calls)
+        if self._budget != UNLIMITED:
+            reserve(self._budget, replace(self._spent, calls=self._calls, seconds=seconds), calls)
         self._calls += calls
 
     def allowance(self, calls: int) -> Account:

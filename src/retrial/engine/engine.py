@@ -17,6 +17,7 @@ from retrial.core.events import RUN_FINISHED, RUN_RESUMED, RUN_STARTED, Event
 from retrial.core.keys import canonical_json, first_difference
 from retrial.core.tasks import Result, Status
 from retrial.engine.account import Account
+from retrial.engine.owner import active, myself, refuse_if_busy
 from retrial.engine.run import Algorithm, Run
 from retrial.engine.session import Session
 from retrial.errors import (
@@ -93,8 +94,8 @@ class Engine:
         Raises:
             JournalError: if there is a run of that id.
         """
-        session = self._started(algorithm, given, run_id, budget, metadata)
-        await session.flush()
+        session = self._started(algorithm, given, run_id, budget, metadata, owner="")
+        await session.flush(last=True)
         return session.run_id
 
     async def run(
@@ -131,22 +132,20 @@ class Engine:
             ResumeRefused: if the algorithm is another one.
             ReplayMismatch: if the algorithm asks for something else under a recorded key.
         """
-        await self.journal.claim(run_id)
-        try:
-            events = await self.journal.events(run_id)
-            start = events[0].data
-            if not adopt:
-                _check_same(run_id, start, algorithm)
-            status = status_of(events)
-            if status is not None and status.final and not adopt:
-                return await self.replay(run_id, algorithm)
-            limits = budget or Budget(**start.get("budget", {}))
-            session = self._session(run_id, events=events, adopt=adopt)
-            doubt = list(in_doubt(events))
-            session.write("run", RUN_RESUMED, {"in_doubt": doubt, "budget": encode(limits), "adopt": adopt})
-            return await self._work(session, algorithm, start["input"], limits, claimed=True)
-        finally:
-            await self.journal.release(run_id)
+        events = await self.journal.events(run_id)
+        start = events[0].data
+        if not adopt:
+            _check_same(run_id, start, algorithm)
+        status = status_of(events)
+        if status is not None and status.final and not adopt:
+            return await self.replay(run_id, algorithm)
+        refuse_if_busy(events)
+        limits = budget or Budget(**start.get("budget", {}))
+        session = self._session(run_id, events=events, adopt=adopt)
+        doubt = list(in_doubt(events))
+        begun = {"in_doubt": doubt, "budget": encode(limits), "adopt": adopt, "owner": myself()}
+        session.write("run", RUN_RESUMED, begun)
+        return await self._work(session, algorithm, start["input"], limits)
 
     async def replay(self, run_id: str, algorithm: Algorithm) -> Result:
         """Run ``algorithm`` over a finished run's journal, without a single effect, and return the same Result.
@@ -175,32 +174,26 @@ class Engine:
         run_id: str | None,
         budget: Budget | None,
         metadata: Mapping[str, Any] | None,
+        owner: str | None = None,
     ) -> Session:
         """A session whose first event says what the run is."""
         session = self._session(run_id or new_run_id())
         start = {
             "algorithm": algorithm.name,
             "version": algorithm.version,
-            "parameters": encode(algorithm.parameters()),
+            "parameters": algorithm.parameters(),
             "input": encode(given),
             "budget": encode(budget or self.budget),
             "metadata": encode(metadata or {}),
+            "owner": myself() if owner is None else owner,
         }
-        canonical_json(start)
         session.write("run", RUN_STARTED, start)
         return session
 
-    async def _work(
-        self, session: Session, algorithm: Algorithm, given: Mapping[str, Any], budget: Budget, *, claimed: bool = False
-    ) -> Result:
-        """Run the algorithm to whatever end, record the end, and return the Result."""
-        if not claimed:
-            await self.journal.claim(session.run_id)
-        try:
+    async def _work(self, session: Session, algorithm: Algorithm, given: Mapping[str, Any], budget: Budget) -> Result:
+        """Run the algorithm to whatever end, and return the Result."""
+        with active(session.run_id):
             await self._to_the_end(session, algorithm, given, budget)
-        finally:
-            if not claimed:
-                await self.journal.release(session.run_id)
         return result_of(session.events)
 
     async def _to_the_end(
@@ -219,14 +212,14 @@ class Engine:
             _finish(session, Status.FAILED, error)
         except asyncio.CancelledError:
             _finish(session, Status.CANCELLED, RetrialError("it was interrupted"))
-            await session.flush()
+            await session.flush(last=True)
             raise
         except Exception as error:
             # A fault of the program, not of the world: recorded so that the run can be resumed, and raised.
             _finish(session, Status.FAILED, error)
-            await session.flush()
+            await session.flush(last=True)
             raise
-        await session.flush()
+        await session.flush(last=True)
 
     def _handler_for(self, effect: Effect) -> Handler:
         """The handler of an effect: the one for its address, else the one for its kind."""
@@ -243,8 +236,8 @@ class Engine:
 
 
 def new_run_id() -> str:
-    """Return an id that sorts by time and is short enough to type: ``261130-1842-4f9a1c``."""
-    return f"{datetime.now(UTC):%y%m%d-%H%M}-{secrets.token_hex(3)}"
+    """Return an id that sorts by time and is short enough to type: ``261130-1842-4f9a1c03b7e2``."""
+    return f"{datetime.now(UTC):%y%m%d-%H%M}-{secrets.token_hex(6)}"
 
 
 def _finish(session: Session, status: Status, error: BaseException) -> None:
@@ -269,7 +262,7 @@ def _finish(session: Session, status: Status, error: BaseException) -> None:
 
 def _check_same(run_id: str, start: Mapping[str, Any], algorithm: Algorithm) -> None:
     """Refuse an algorithm that is not the one the run was started with."""
-    present = {"algorithm": algorithm.name, "version": algorithm.version, "parameters": encode(algorithm.parameters())}
+    present = {"algorithm": algorithm.name, "version": algorithm.version, "parameters": algorithm.parameters()}
     found = first_difference({name: start[name] for name in present}, present)
     if found:
         place, before, now = found

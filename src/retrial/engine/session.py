@@ -6,6 +6,7 @@ when they are written and appended in that order, so once an event is durable ev
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from retrial import errors
 from retrial.core.codec import decode, encode
 from retrial.core.effects import Effect, Handler
 from retrial.core.events import COMPLETED, FAILED, REQUESTED, RUN_FINISHED, Event
-from retrial.core.keys import digest, first_difference
+from retrial.core.keys import canonical_json, digest_of_text, first_difference
 from retrial.core.tasks import Status
 from retrial.errors import DuplicateKey, EffectError, EvaluatorError, ReplayIncomplete, ReplayMismatch, RetrialError
 from retrial.log.journal import Journal
@@ -48,6 +49,7 @@ class Session:
         self._adopt = adopt
         self._observer = observer
         self._unwritten: list[Event] = []
+        self._append: asyncio.Future[None] | None = None
         self._names: set[str] = set()
         self._outcomes: dict[str, Event] = {}
         self._requests: dict[str, Event] = {}
@@ -86,23 +88,25 @@ class Session:
             ReplayMismatch: if the key was recorded with another request.
             ReplayIncomplete: if this is a replay and nothing was recorded.
         """
-        request = encode(effect)
-        mark = digest([effect.kind, request])
-        recorded = self._recorded(key, mark, request)
+        request = {"effect": encode(effect)}
+        text = canonical_json(request)
+        mark = digest_of_text(text)
+        recorded = self._recorded(key, effect.kind, mark, request)
         if recorded is not None:
             if recorded.kind.endswith(FAILED):
                 raise _restored(key, recorded.data)
             return decode(effect.outcome, recorded.data["outcome"])
         if self._replaying:
             raise ReplayIncomplete(f"run {self.run_id!r} holds no outcome for {key!r}; resume it instead of replaying")
-        return await self._perform_now(key, effect, request, mark)
+        return await self._perform_now(key, effect, request, text, mark)
 
     def note(self, key: str, kind: str, data: Any) -> Any:
         """Write a fact that the algorithm states, once, and return what stands in the journal.
 
         It is written out with the next effect: nothing that depends on it can become durable before it.
         """
-        mark = digest(data)
+        text = canonical_json(data)
+        mark = digest_of_text(text)
         recorded = self._notes.get(key)
         if recorded is not None:
             if recorded.digest == mark:
@@ -111,7 +115,7 @@ class Session:
                 raise _mismatch(self.run_id, key, recorded.data, data)
         if self._replaying:
             raise ReplayIncomplete(f"run {self.run_id!r} holds no note {key!r}; resume it instead of replaying")
-        self.write(key, kind, data, mark)
+        self.write(key, kind, data, mark, text)
         return data
 
     def now(self, key: str) -> str:
@@ -123,20 +127,28 @@ class Session:
         self.note(key, "now", {"at": at})
         return at
 
-    def write(self, key: str, kind: str, data: Mapping[str, Any], mark: str = "") -> None:
-        """Add an event to those that the next ``flush`` writes out."""
-        event = Event(self.run_id, len(self.events), key, kind, data, mark, datetime.now(UTC).isoformat())
+    def write(self, key: str, kind: str, data: Mapping[str, Any], mark: str = "", text: str = "") -> None:
+        """Add an event to those that the next ``flush`` writes out; ``text`` is its canonical JSON if at hand."""
+        written = text or canonical_json(data)
+        event = Event(self.run_id, len(self.events), key, kind, data, mark, time.time(), text=written)
         self.events.append(event)
         self._unwritten.append(event)
         if self._observer is not None:
             self._observer(event)
 
-    async def flush(self) -> None:
-        """Make everything durable that was written so far."""
+    async def flush(self, *, last: bool = False) -> None:
+        """Make everything durable that was written so far; ``last`` if nothing more will come in this session."""
+        self._hand_over(last=last)
+        # Appends become durable in the order in which they were handed over, so the last one stands for all.
+        append, self._append = self._append, None
+        if append is not None:
+            await append
+
+    def _hand_over(self, *, last: bool = False) -> None:
+        """Give the journal what was written and not yet given."""
         if self._unwritten:
-            # Taken and appended without a pause between, so that batches reach the journal in order.
             batch, self._unwritten = self._unwritten, []
-            await self._journal.append(batch)
+            self._append = self._journal.append(batch, last=last)
 
     def _index(self, events: Sequence[Event]) -> None:
         """Sort what was recorded by key, leaving out failures that ended the run: they are to be tried again."""
@@ -152,16 +164,16 @@ class Session:
             elif event.key != "run":
                 self._notes[event.key] = event
 
-    def _recorded(self, key: str, mark: str, request: Any) -> Event | None:
+    def _recorded(self, key: str, kind: str, mark: str, request: Any) -> Event | None:
         """The recorded outcome of an effect, None if there is none."""
         asked = self._requests.get(key)
-        if asked is not None and asked.digest != mark:
+        if asked is not None and (asked.digest != mark or asked.kind != f"{kind}.{REQUESTED}"):
             if self._adopt:
                 return None
-            raise _mismatch(self.run_id, key, asked.data["effect"], request)
+            raise _mismatch(self.run_id, key, asked.data, request)
         return self._outcomes.get(key)
 
-    async def _perform_now(self, key: str, effect: Effect, request: Any, mark: str) -> Any:
+    async def _perform_now(self, key: str, effect: Effect, request: Mapping[str, Any], text: str, mark: str) -> Any:
         """Perform an effect between its two events."""
         try:
             handler = self._handler_for(effect)
@@ -169,19 +181,21 @@ class Session:
             error.keys = (key,)
             raise
         self.performed = True
-        self.write(key, f"{effect.kind}.{REQUESTED}", {"effect": request}, mark)
-        if not effect.repeatable:
-            await self.flush()
+        self.write(key, f"{effect.kind}.{REQUESTED}", request, mark, text)
+        await self.flush()
         try:
             outcome = await handler(effect, key)
         except (EffectError, EvaluatorError) as error:
             self.write(key, f"{effect.kind}.{FAILED}", {"type": type(error).__name__, "message": str(error)}, mark)
-            await self.flush()
             error.keys = (key,)
             raise
-        self.write(key, f"{effect.kind}.{COMPLETED}", {"outcome": encode(outcome)}, mark)
-        await self.flush()
-        return outcome
+        else:
+            self.write(key, f"{effect.kind}.{COMPLETED}", {"outcome": encode(outcome)}, mark)
+            return outcome
+        finally:
+            # Nothing leaves this process before the outcome is durable: the next effect and the end of the run wait for
+            # it. It is handed over now or, together with what the algorithm does next without waiting, a moment later.
+            asyncio.get_running_loop().call_soon(self._hand_over)
 
 
 def _restored(key: str, data: Mapping[str, Any]) -> RetrialError:

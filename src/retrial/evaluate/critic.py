@@ -52,7 +52,7 @@ class Critic:
             reason = response.text.strip() or "the critic answered nothing"
             return Verdict(passed=False, score=0.0, reason=reason, trust=self._trust, unparsed=True)
         passed = bool(reply["passed"])
-        reason = str(reply.get("reason") or ("" if passed else "the critic gave no reason"))
+        reason = "" if passed else str(reply.get("reason") or "the critic gave no reason")
         return Verdict(passed=passed, score=float(passed), reason=reason, trust=self._trust)
 
 

@@ -43,7 +43,7 @@ class Validator:
         except HostError as error:
             raise EvaluatorError(f"validator {self._name!r} broke: {error}") from error
         passed = bool(answer["passed"])
-        reason = str(answer["reason"]) or ("" if passed else "the validator gave no reason")
+        reason = "" if passed else str(answer["reason"]) or "the validator gave no reason"
         return Verdict(passed=passed, score=float(answer["score"]), reason=reason, trust=self._trust)
 
 
@@ -85,7 +85,7 @@ def _read(name: str, answer: Any) -> dict[str, Any]:
         passed, reason, score = given.get("passed"), given.get("reason", ""), given.get("score")
     elif isinstance(answer, tuple):
         parts = cast("tuple[Any, ...]", answer)
-        passed, reason, score = (*parts, "", None)[:3] if len(parts) < 3 else parts[:3]
+        passed, reason, score = (*parts, None, None, None)[:3]
     if not isinstance(passed, bool):
         raise HostError(f"validator {name!r} answered {answer!r}; return passed or (passed, reason)")
     score = float(passed) if score is None else float(score)

@@ -5,12 +5,13 @@ A journal keeps the events of many runs, each in order. It knows nothing of what
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from retrial.core.events import Event
-from retrial.errors import JournalError, RunBusy, RunNotFound
+from retrial.errors import JournalError, RunNotFound
 
 __all__ = ["Journal", "MemoryJournal", "RunHead"]
 
@@ -30,20 +31,12 @@ class RunHead:
 class Journal(Protocol):
     """Keeps events. Every method may raise JournalError."""
 
-    async def claim(self, run_id: str) -> None:
-        """Become the one writer of a run, new or old, until ``release``.
+    def append(self, events: Sequence[Event], *, last: bool = False) -> asyncio.Future[None]:
+        """Take events of one run; they are durable once the future is done, and so is everything appended before.
 
-        Raises:
-            RunBusy: if another process or task is its writer; the claim of a dead process is taken over.
+        The future holds a JournalError if they cannot be stored, or if their numbers do not follow those that are
+        stored: that is how of two writers only one goes on. ``last`` says that no more will come for now.
         """
-        ...
-
-    async def release(self, run_id: str) -> None:
-        """Let others write to the run."""
-        ...
-
-    async def append(self, events: Sequence[Event]) -> None:
-        """Add events of one run; they are durable once this returns, and so is everything appended before."""
         ...
 
     async def events(self, run_id: str) -> list[Event]:
@@ -68,25 +61,19 @@ class MemoryJournal:
 
     def __init__(self) -> None:
         self._runs: dict[str, list[Event]] = {}
-        self._claimed: set[str] = set()
 
-    async def claim(self, run_id: str) -> None:
-        """Become the one writer of a run."""
-        if run_id in self._claimed:
-            raise RunBusy(f"run {run_id!r} is already being worked on in this process; wait for it, or use another id")
-        self._claimed.add(run_id)
-
-    async def release(self, run_id: str) -> None:
-        """Let others write to the run."""
-        self._claimed.discard(run_id)
-
-    async def append(self, events: Sequence[Event]) -> None:
+    def append(self, events: Sequence[Event], *, last: bool = False) -> asyncio.Future[None]:
         """Add events of one run."""
-        for event in events:
-            stored = self._runs.setdefault(event.run_id, [])
-            if event.seq != len(stored):
-                raise JournalError(f"run {event.run_id!r} has {len(stored)} events, so seq {event.seq} cannot be next")
-            stored.append(event)
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        run_id, seq = events[0].run_id, events[0].seq
+        stored = self._runs.setdefault(run_id, [])
+        if seq != len(stored):
+            text = f"run {run_id!r} has {len(stored)} events, so event {seq} cannot be next; resume it instead"
+            done.set_exception(JournalError(text))
+            return done
+        stored += events
+        done.set_result(None)
+        return done
 
     async def events(self, run_id: str) -> list[Event]:
         """Return all events of a run, in order."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from retrial.core.budget import Usage
@@ -77,13 +76,14 @@ def result_of(events: Sequence[Event]) -> Result:
     last = events[-1]
     end: Mapping[str, Any] = last.data if last.kind == RUN_FINISHED else {"error": "it was interrupted"}
     resumed = [event for event in events if event.kind == RUN_RESUMED]
+    passes = trials(events)
     return Result(
         status=Status(end.get("status", Status.CANCELLED)),
         value=end.get("value"),
         usage=usage_of(events),
         run_id=last.run_id,
-        attempts=tuple(trial.attempt for trial in trials(events)),
-        lessons=lessons_of(events),
+        attempts=tuple(trial.attempt for trial in passes),
+        lessons=_lessons(events, passes),
         error=end.get("error", ""),
         in_doubt=tuple(key for event in resumed for key in event.data.get("in_doubt", ())),
     )
@@ -99,7 +99,7 @@ def usage_of(events: Sequence[Event]) -> Usage:
     """Return what a run used: completed model calls, and the seconds of all its sessions."""
     total = Usage()
     for response in _latest(events, "model.completed").values():
-        total += decode(ModelResponse, response.data["outcome"]).usage
+        total += decode(Usage, response.data["outcome"].get("usage", {}))
     return total + Usage(seconds=_seconds_worked(events))
 
 
@@ -134,10 +134,15 @@ def trials(events: Sequence[Event]) -> tuple[Trial, ...]:
 
 def lessons_of(events: Sequence[Event]) -> tuple[Lesson, ...]:
     """Return the lessons that a loop started from and then learnt, oldest first."""
+    return _lessons(events, trials(events))
+
+
+def _lessons(events: Sequence[Event], passes: Iterable[Trial]) -> tuple[Lesson, ...]:
+    """The lessons that were given, then those of the trials."""
     given = [
         decode(Lesson, data) for event in events if event.kind == "reflexion.given" for data in event.data["lessons"]
     ]
-    return (*given, *(trial.lesson for trial in trials(events) if trial.lesson))
+    return (*given, *(trial.lesson for trial in passes if trial.lesson))
 
 
 def transcript(events: Sequence[Event]) -> tuple[Exchange, ...]:
@@ -158,15 +163,15 @@ def timeline(events: Sequence[Event]) -> tuple[Span, ...]:
     """Return every effect with its time, in the order in which they left."""
     if not events:
         return ()
-    origin = _time(events[0])
+    origin = events[0].at
     spans: dict[str, Span] = {}
     for event in events:
         name, _, stage = event.kind.partition(".")
         if stage == "requested":
-            spans[event.key] = Span(event.key, name, _time(event) - origin, None, "open")
+            spans[event.key] = Span(event.key, name, event.at - origin, None, "open")
         elif stage in ("completed", "failed") and event.key in spans:
             start = spans[event.key].start
-            spans[event.key] = Span(event.key, name, start, _time(event) - origin - start, stage)
+            spans[event.key] = Span(event.key, name, start, event.at - origin - start, stage)
     return tuple(spans.values())
 
 
@@ -181,18 +186,9 @@ def _latest(events: Iterable[Event], kind: str) -> Mapping[str, Event]:
 
 def _seconds_worked(events: Sequence[Event]) -> float:
     """The time between the first and the last event of each session, added up."""
-    total, start, last = 0.0, None, None
-    for event in events:
-        if event.kind in (RUN_STARTED, RUN_RESUMED):
-            total += (last or 0.0) - (start or 0.0)
-            start = _time(event)
-        last = _time(event)
-    return total + (last or 0.0) - (start or 0.0)
-
-
-def _time(event: Event) -> float:
-    """The event's time as seconds since 1970."""
-    return datetime.fromisoformat(event.at).timestamp()
+    starts = [index for index, event in enumerate(events) if event.kind in (RUN_STARTED, RUN_RESUMED)]
+    ends = [*(start - 1 for start in starts[1:]), len(events) - 1]
+    return sum(events[end].at - events[start].at for start, end in zip(starts, ends, strict=True))
 
 
 def _scope(key: str) -> str:

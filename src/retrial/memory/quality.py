@@ -41,6 +41,7 @@ _IMPERATIVE = re.compile(
     r"extract|remove|replace|round|join|treat|skip|raise|catch|prefer|choose|apply|follow|parse|iterate)\b",
     re.IGNORECASE,
 )
+_LIKE_CODE = re.compile(r"[=([{:]|^(?:import|from|return)\b")
 _SPECIAL_CASE = re.compile(r"\b(special[- ]case|hard[- ]?cod)", re.IGNORECASE)
 
 
@@ -83,7 +84,7 @@ def _has_code(text: str) -> bool:
 
 def _is_statement(line: str) -> bool:
     """Whether a line is a Python statement that does something, and not prose that happens to parse."""
-    if not line or len(line) > 500:
+    if len(line) > 500 or not _LIKE_CODE.search(line):
         return False
     try:
         (node,) = ast.parse(f"{line} pass" if line.endswith(":") else line).body
@@ -91,8 +92,8 @@ def _is_statement(line: str) -> bool:
         return False
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Call | ast.Await)
-    # "Note: something" parses as an annotation, and one or two bare words as several other statements.
-    return not (isinstance(node, ast.AnnAssign) and node.value is None) and re.search(r"[^\w\s]", line) is not None
+    # "Note: something" parses as an annotation.
+    return not (isinstance(node, ast.AnnAssign) and node.value is None)
 
 
 def _copies(text: str, answers: Iterable[str]) -> bool:

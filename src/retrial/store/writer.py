@@ -1,0 +1,215 @@
+"""One thread that owns the database connection and commits in groups.
+
+Whoever wants something done hands in a function of the connection and gets a future. While one transaction is being
+made durable, what arrives meanwhile waits for the next one and shares its cost; so a thousand writers pay for a few
+hundred commits a second, and each still learns of durability before it goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from retrial.errors import JournalError, RetrialError
+from retrial.store.schema import migrate
+
+__all__ = ["Writer"]
+
+T = TypeVar("T")
+BUSY_SECONDS = 60.0
+"""How long to wait for another process that is writing."""
+
+
+@dataclass(slots=True)
+class _Job:
+    work: Callable[[sqlite3.Connection], Any]
+    rows: Sequence[Sequence[Any]]
+    future: asyncio.Future[Any]
+    value: Any = None
+    error: BaseException | None = None
+
+
+class Writer:
+    """Runs functions on one SQLite connection, in the order in which they come, in group commits."""
+
+    def __init__(self, path: str, on_rollback: Callable[[], None] = lambda: None) -> None:
+        """Open the file, making it a store if it is new or empty.
+
+        ``on_rollback`` is called in the thread after every transaction that did not happen.
+
+        Raises:
+            JournalError: if it cannot be opened, or is not a store; StoreTooNew if a newer version wrote it.
+        """
+        self._name = repr(path)
+        self._path = path
+        self._on_rollback = on_rollback
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._opened: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
+        self._closed = False
+        self._thread = threading.Thread(target=self._serve, name="retrial-store", daemon=True)
+        self._thread.start()
+        error = self._opened.get()
+        if error is not None:
+            raise self._explained(error)
+
+    def do(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
+        """Run ``work`` in the next transaction; what it wrote is durable once the future is done.
+
+        ``work`` may be run a second time if another function of its group failed, so it must only use the connection.
+        The future holds a JournalError if the database cannot take it; nothing of it is kept then.
+
+        Raises:
+            JournalError: if the store is closed.
+        """
+        return self._enqueue(work, ())
+
+    def insert(
+        self, rows: Sequence[Sequence[Any]], check: Callable[[sqlite3.Connection], None]
+    ) -> asyncio.Future[None]:
+        """Insert rows into the table ``event`` in the next transaction, all or none, unless ``check`` raises.
+
+        Rows of a whole group go in together, which is why this is no function for ``do``: SQLite lets other threads run
+        at every statement, and taking the interpreter back costs more than the statement.
+        """
+        return self._enqueue(check, rows)
+
+    def _enqueue(self, work: Callable[[sqlite3.Connection], T], rows: Sequence[Sequence[Any]]) -> asyncio.Future[T]:
+        if self._closed:
+            raise JournalError(f"{self._name} is closed; open the store again")
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._jobs.put(_Job(work, rows, future))
+        return future
+
+    async def close(self) -> None:
+        """Finish what is waiting and close the file. Safe to call twice."""
+        if not self._closed:
+            self._closed = True
+            self._jobs.put(None)
+            await asyncio.to_thread(self._thread.join)
+
+    def _serve(self) -> None:
+        """The thread: open, then commit groups until told to end."""
+        try:
+            connection = _open(self._path)
+        except BaseException as error:  # noqa: BLE001 - handed to the constructor, which raises it
+            self._opened.put(error)
+            return
+        self._opened.put(None)
+        ended = False
+        while not ended:
+            group: list[_Job] = []
+            job = self._jobs.get()
+            while job is not None:
+                group.append(job)
+                try:
+                    job = self._jobs.get_nowait()
+                except queue.Empty:
+                    break
+            else:
+                ended = True
+            if group:
+                self._commit(connection, group)
+                _answer(group)
+        connection.close()
+
+    def _commit(self, connection: sqlite3.Connection, group: list[_Job]) -> None:
+        """Run a group in one transaction; if one of them fails, run each in its own so that only that one does."""
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            rows: list[Sequence[Any]] = []
+            for job in group:
+                if not job.rows:
+                    _insert(connection, rows)
+                job.value = job.work(connection)
+                rows += job.rows
+            _insert(connection, rows)
+            connection.execute("COMMIT")
+        except Exception as error:  # noqa: BLE001 - every error is handed to whoever asked
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            self._on_rollback()
+            if len(group) == 1:
+                group[0].error = self._explained(error)
+                return
+            for job in group:
+                self._commit(connection, [job])
+
+    def _explained(self, error: BaseException) -> BaseException:
+        """An error of SQLite as one of ours that says what to do."""
+        if isinstance(error, RetrialError) or not isinstance(error, (sqlite3.Error, OSError)):
+            return error
+        text = str(error)
+        advice = "name another file with --store"
+        if "full" in text:
+            advice = "free some space, then `retrial resume RUN`; what was written before is safe"
+        elif "UNIQUE" in text:
+            advice = "there is a run of that id, or another process went on with it; resume it"
+        elif "not a database" in text:
+            advice = "it is not a retrial store; name another file with --store"
+        elif "locked" in text:
+            advice = f"another process has held it for {BUSY_SECONDS:g} s; end that one and try again"
+        elif "unable to open" in text or "readonly" in text or isinstance(error, OSError):
+            advice = "check that its folder exists and can be written, or name another file with --store"
+        return JournalError(f"store {self._name}: {text}; {advice}")
+
+
+def _open(path: str) -> sqlite3.Connection:
+    """A connection that commits durably and shares the file with other processes."""
+    if path != ":memory:":
+        folder = Path(path).parent
+        if not folder.exists():
+            folder.mkdir(parents=True)
+            # The store's own folder is nothing to put under version control.
+            (folder / ".gitignore").write_text("*\n", encoding="utf-8")
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        migrate(connection, repr(path))
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _insert(connection: sqlite3.Connection, rows: list[Sequence[Any]]) -> None:
+    """Insert and forget ``rows``, many a statement."""
+    start = 0
+    for size in _CHUNKS:
+        while len(rows) - start >= size:
+            chunk = rows[start : start + size]
+            connection.execute(_INSERTS[size], list(itertools.chain.from_iterable(chunk)))
+            start += size
+    rows.clear()
+
+
+_CHUNKS = (256, 32, 8, 1)
+_INSERTS = {size: "INSERT INTO event VALUES " + ", ".join(["(?, ?, ?, ?, ?, ?, ?, ?)"] * size) for size in _CHUNKS}
+
+
+def _answer(group: Iterable[_Job]) -> None:
+    """Tell everyone in a group what became of it, with one wake-up an event loop."""
+    loops: dict[asyncio.AbstractEventLoop, list[_Job]] = {}
+    for job in group:
+        loops.setdefault(job.future.get_loop(), []).append(job)
+    for loop, jobs in loops.items():
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(_resolve, jobs)
+
+
+def _resolve(jobs: Iterable[_Job]) -> None:
+    """Set the futures, in their own event loop."""
+    for job in jobs:
+        if job.future.done():
+            continue
+        if job.error is not None:
+            job.future.set_exception(job.error)
+        else:
+            job.future.set_result(job.value)
