@@ -186,7 +186,7 @@ def _is_program(process):
 @pytest.mark.parametrize(
     "name",
     ["keyctl", "bpf", "io_uring_setup", "userfaultfd", "perf_event_open", "ptrace", "process_vm_readv", "unshare",
-     "setns", "mount", "chroot", "add_key", "open_by_handle_at", "personality"],
+     "setns", "memfd_create", "shmget", "msgget", "mount", "chroot", "add_key", "open_by_handle_at", "personality"],
 )  # fmt: skip
 def test_risky_system_calls_are_refused(isolated, run, name):
     """System calls that exploits are made of answer EPERM, before they look at their arguments."""

@@ -13,9 +13,9 @@ from __future__ import annotations
 import os
 
 from retrial.sandbox import landlock, seccomp
-from retrial.sandbox.privileges import become, is_reachable, spare_uid
+from retrial.sandbox.privileges import become, has_spare_users, is_reachable, spare_uid
 from retrial.sandbox.program import Limits
-from retrial.sandbox.rlimits import apply_limits
+from retrial.sandbox.rlimits import apply_limits, tasks_now
 from retrial.sandbox.stage import TMP, Stage
 
 __all__ = ["Confinement"]
@@ -29,29 +29,31 @@ class Confinement(Stage):
 
     _uid: int | None = None
     _work = ""
+    _own_uid = False
     _spoken = 0
     _read_anywhere = False
 
     @property
     def facts(self) -> dict[str, str | int | bool]:
         """Which landlock is in use, and whether runs have users of their own."""
-        return {"landlock": self._spoken, "own_uid": os.geteuid() == 0}
+        return {"landlock": self._spoken, "own_uid": self._own_uid}
 
     def prepare(self) -> None:
         """See what this kernel offers.
 
         Raises:
-            OSError: if it has no landlock.
+            OSError: if it has no landlock, or only root to run programs as.
         """
         self._spoken = landlock.version()
         if not self._spoken:
             raise OSError(38, "landlock is off or missing (it needs Linux 5.13 and lsm=landlock)")
+        self._own_uid = has_spare_users()
         closed = [path for path in (*self.folders, self.scratch) if not is_reachable(os.path.realpath(path))]
         self._read_anywhere = bool(closed)
 
     def enter(self, limits: Limits) -> str:
         """Make the working folder, and give it to the run's user."""
-        self._uid = spare_uid(self.number)
+        self._uid = spare_uid(self.number) if self._own_uid else None
         self._work = super().enter(limits)
         if self._uid is not None:
             top = os.path.dirname(self._work)
@@ -66,7 +68,7 @@ class Confinement(Stage):
     def seal(self, limits: Limits) -> None:
         """Limit the process, bound its files and filter its system calls."""
         own_uid = self._uid is not None
-        apply_limits(limits, own_uid=own_uid)
+        apply_limits(limits, counted=0 if own_uid else tasks_now())
         landlock.restrict(
             readable=(*self.folders, *_SYSTEM_FILES),
             writable=(self._work, f"{os.path.dirname(self._work)}/{TMP}"),

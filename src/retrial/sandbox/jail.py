@@ -18,11 +18,12 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import socket
 
 from retrial.sandbox import seccomp, syscalls
-from retrial.sandbox.privileges import become, spare_uid
+from retrial.sandbox.privileges import become, has_spare_users, spare_uid
 from retrial.sandbox.program import Limits
-from retrial.sandbox.rlimits import apply_limits
+from retrial.sandbox.rlimits import apply_limits, tasks_now
 from retrial.sandbox.stage import Stage
 
 __all__ = ["Jail"]
@@ -45,6 +46,7 @@ class Jail(Stage):
 
     _uid: int | None = None
     _real_root = False
+    _counted = 0
 
     @property
     def facts(self) -> dict[str, str | int | bool]:
@@ -55,7 +57,7 @@ class Jail(Stage):
         """Leave the host's namespaces and build the root."""
         flags = syscalls.CLONE_NEWNS | syscalls.CLONE_NEWNET | syscalls.CLONE_NEWIPC | syscalls.CLONE_NEWUTS
         uid, gid = os.geteuid(), os.getegid()
-        self._real_root = uid == 0
+        self._real_root = has_spare_users()
         if self._real_root:
             syscalls.unshare(flags)
         else:
@@ -63,6 +65,10 @@ class Jail(Stage):
             _write("/proc/self/setgroups", "deny")
             _write("/proc/self/uid_map", f"{_INSIDE_UID} {uid} 1")
             _write("/proc/self/gid_map", f"{_INSIDE_UID} {gid} 1")
+            # Since Linux 5.14 a user namespace has a count of its own, which all runs of this launcher share.
+            release = os.uname().release.split(".")
+            self._counted = 0 if (int(release[0]), int(release[1].split("-")[0])) >= (5, 14) else tasks_now()
+        socket.sethostname("sandbox")
         syscalls.mount("none", "/", None, syscalls.MS_REC | syscalls.MS_PRIVATE)
         _build_root(self.folders, real_root=self._real_root)
 
@@ -98,7 +104,7 @@ class Jail(Stage):
 
     def seal(self, limits: Limits) -> None:
         """Limit the process and filter its system calls."""
-        apply_limits(limits, own_uid=self._uid is not None)
+        apply_limits(limits, counted=self._counted)
         seccomp.install(seccomp.build(fork=limits.fork, alone=False))
 
     def strike(self) -> None:

@@ -4,7 +4,7 @@ Knows nothing of namespaces, folders or filters. Root must not stay root, not ev
 namespace: the kernel's files in /proc/sys ask who one really is.
 """
 
-# ruff: noqa: PTH116, PTH120  # pathlib is slow to import, and the launcher does without it
+# ruff: noqa: PTH116, PTH120, PTH123  # pathlib is slow to import, and the launcher does without it
 
 from __future__ import annotations
 
@@ -20,14 +20,31 @@ from retrial.sandbox.syscalls import (
     prctl,
 )
 
-__all__ = ["become", "is_reachable", "spare_uid"]
+__all__ = ["become", "has_spare_users", "is_reachable", "spare_uid"]
 
 _FIRST_SPARE, _SPARES = 61184, 4096  # Where systemd takes its dynamic users from: nobody else owns files there.
 
 
-def spare_uid(number: int) -> int | None:
-    """Choose a user for a run, so that limits count for each run alone; None where this process is not root."""
-    return _FIRST_SPARE + number % _SPARES if os.geteuid() == 0 else None
+def has_spare_users() -> bool:
+    """Tell whether this process can give a run a user of its own.
+
+    Raises:
+        OSError: if it is the machine's root and cannot: then nothing that it starts would be less than root.
+    """
+    if os.geteuid() != 0:
+        return False
+    with open("/proc/self/uid_map", encoding="ascii") as file:
+        ranges = [tuple(map(int, line.split())) for line in file]
+    if any(first <= _FIRST_SPARE and first + count >= _FIRST_SPARE + _SPARES for first, _, count in ranges):
+        return True
+    if os.access("/proc/sys/kernel/core_pattern", os.W_OK):
+        raise OSError(1, "this is the machine's root in a user namespace without other users; start it as another user")
+    return False
+
+
+def spare_uid(number: int) -> int:
+    """Choose a user for a run, so that limits count for each run alone."""
+    return _FIRST_SPARE + number % _SPARES
 
 
 def is_reachable(path: str) -> bool:

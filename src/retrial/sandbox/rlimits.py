@@ -10,16 +10,16 @@ import resource
 
 from retrial.sandbox.program import Limits
 
-__all__ = ["apply_limits"]
+__all__ = ["apply_limits", "tasks_now"]
 
 _PROCESSES = 256
 
 
-def apply_limits(limits: Limits, *, own_uid: bool) -> None:
+def apply_limits(limits: Limits, *, counted: int = 0) -> None:
     """Limit this process and all that it becomes.
 
-    The number of processes is counted by user, threads included, and not at all for root. A run with a user of its own
-    gets a fixed number; one that shares its user gets what is in use now, and the same number on top.
+    The number of processes is counted by user, threads included, and not at all for root. A run gets a fixed number on
+    top of the ``counted`` ones, which are not its own.
     """
     seconds = math.ceil(limits.seconds) + 1
     _limit("RLIMIT_CPU", seconds, seconds + 1)
@@ -29,10 +29,11 @@ def apply_limits(limits: Limits, *, own_uid: bool) -> None:
     _limit("RLIMIT_CORE", 0)
     _limit("RLIMIT_MEMLOCK", 0)
     _limit("RLIMIT_MSGQUEUE", 0)
-    _limit("RLIMIT_NPROC", _PROCESSES + (0 if own_uid else _tasks_now()))
+    _limit("RLIMIT_NPROC", _PROCESSES + counted)
 
 
-def _tasks_now() -> int:
+def tasks_now() -> int:
+    """Count all processes and threads of the machine, which is no less than those of this user."""
     try:
         with open("/proc/loadavg", encoding="ascii") as file:
             return int(file.read().split()[3].split("/")[1])

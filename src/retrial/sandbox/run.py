@@ -54,8 +54,7 @@ class Run:
         """
         if seconds is not None:
             with self._collecting:
-                self._keeper.settimeout(max(seconds, 0.0005))
-                if self._ended is None and not _has_news(self._keeper):
+                if self._ended is None and not _has_news(self._keeper, max(seconds, 0.0005)):
                     self._stop(b"T")
         return self._collect()
 
@@ -109,8 +108,9 @@ def _forget_all() -> None:
         run.forget()
 
 
-def _has_news(sock: socket.socket) -> bool:
+def _has_news(sock: socket.socket, seconds: float) -> bool:
     try:
+        sock.settimeout(seconds)
         sock.recv(1, socket.MSG_PEEK)
     except TimeoutError:
         return False

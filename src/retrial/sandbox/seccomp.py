@@ -32,8 +32,13 @@ _RISKY = (
 
 _BEYOND_SELF = (
     "tkill", "pidfd_open", "pidfd_send_signal", "setpriority", "ioprio_set", "setsid", "setpgid",
-    "inotify_add_watch", "shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgrcv", "msgctl", "semget", "semop",
-    "semtimedop", "semctl", "mq_open", "mq_unlink",
+    "inotify_add_watch",
+)  # fmt: skip
+
+# Memory that no limit counts, and ways to meet other programs.
+_SHARED_MEMORY = (
+    "memfd_create", "memfd_secret", "shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgrcv", "msgctl", "semget",
+    "semop", "semtimedop", "semctl", "mq_open", "mq_unlink",
 )  # fmt: skip
 
 # Landlock does not look at these, so an owner could still change the mode or the times of files outside.
@@ -96,12 +101,14 @@ def build(
 ) -> Filter:
     """Write the rules down for the calling process, whose id some of them name.
 
-    ``alone`` is for a program that shares process ids with others: then it may act on itself only. ``signals`` lifts
+    ``alone`` is for a program that shares process ids with others: then it may act on itself only; elsewhere it
+    may act on all that it sees but its keeper. ``signals`` lifts
     that for signals, where something else bounds them. ``own_uid`` says that no file outside belongs to its user.
     ``old_landlock`` adds what landlock cannot see before Linux 6.2: truncating.
     """
     rules = Filter()
     rules.refuse(_RISKY)
+    rules.refuse(_SHARED_MEMORY)
     rules.refuse(["clone3"], errno.ENOSYS)  # Its flags are out of a filter's reach; the C library falls back to clone.
     for bit in range(32):
         if _NEW_NAMESPACES >> bit & 1:
@@ -113,7 +120,9 @@ def build(
     rules.refuse_if("ioctl", 1, 0xFFFFFFFF, _TIOCLINUX)
     own = (0, os.getpid())
     rules.only_if("prlimit64", 0, 0xFFFFFFFF, own)
-    if alone:
+    if not alone:
+        _spare_the_keeper(rules)
+    else:
         rules.refuse(_BEYOND_SELF)
         for name in ("sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr"):
             rules.only_if(name, 0, 0xFFFFFFFF, own)
@@ -128,6 +137,17 @@ def build(
             rules.refuse_if("open", 1, *_O_TRUNC_READING)
             rules.refuse_if("openat", 2, *_O_TRUNC_READING)
     return rules
+
+
+def _spare_the_keeper(rules: Filter) -> None:
+    """Refuse to act on process 1, which an ordinary user's program could, being the same user."""
+    for name in (
+        "kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open",
+        "sched_setaffinity", "sched_setscheduler", "sched_setparam", "sched_setattr",
+    ):  # fmt: skip
+        rules.refuse_if(name, 0, 0xFFFFFFFF, 1)
+    for name in ("setpriority", "ioprio_set"):
+        rules.refuse_if(name, 1, 0xFFFFFFFF, 1)
 
 
 def install(rules: Filter) -> None:

@@ -18,7 +18,7 @@ import tempfile
 
 from retrial.sandbox import syscalls
 from retrial.sandbox.program import Limits
-from retrial.sandbox.rlimits import apply_limits
+from retrial.sandbox.rlimits import apply_limits, tasks_now
 
 __all__ = ["TMP", "Stage", "remove_folder"]
 
@@ -85,7 +85,7 @@ class Stage:
 
     def seal(self, limits: Limits) -> None:
         """In the program's process, last: nothing can be done afterwards but execute."""
-        apply_limits(limits, own_uid=False)
+        apply_limits(limits, counted=tasks_now())
 
     def strike(self) -> None:
         """In the keeper: send the kill signal to every process of the run that is still there."""
