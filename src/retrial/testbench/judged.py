@@ -66,7 +66,7 @@ class _Relay:
                 elif kind == b"C":
                     self._pass_on(rest)
                 elif kind == b"K":
-                    session.lose("timeout", 0)
+                    session.lose("nonsense")
                 elif kind == b"R":
                     self._record(decode_frame(rest)[0])
                 elif kind == b"E":
@@ -109,8 +109,6 @@ class _Relay:
             left = self._began + session.rules.test_timeout - time.monotonic()
             process.send(frame, session.deadline)
             answer = session.answer(MAX_FRAME, max(left, 0.01))
-            self._judge.send(answer or b"", session.deadline, b"V")
-            return
         except Lost as found:
             lost = found
             if lost.kind == "timeout":
@@ -119,6 +117,9 @@ class _Relay:
             lost = Lost("not_run", failure.text)
         except Slow:
             lost = session.lose("timeout", session.rules.test_timeout)
+        else:
+            self._judge.send(answer or b"", session.deadline, b"V")
+            return
         self._judge.send(encode_frame([lost.kind, lost.detail]), time.monotonic() + 1, b"G")
 
     def _record(self, record: list[Any]) -> None:

@@ -23,10 +23,11 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
+    ast.Div: lambda left, right: left / right,
+    ast.FloorDiv: lambda left, right: left // right,
     ast.Mod: operator.mod,
 }
+_EMPTY: dict[str, Callable[[], Any]] = {"set": set, "dict": dict, "list": list, "tuple": tuple, "frozenset": frozenset}
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -41,7 +42,7 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-class NotPlain(Exception):  # noqa: N818 - a finding of the reader, never shown
+class NotPlain(Exception):
     """The expression is more than a plain value, or the value needs a judge."""
 
 
@@ -80,22 +81,23 @@ def plain(node: ast.expr) -> Any:
         return _arithmetic(node.op, left, right)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd, ast.Not)):
         value = plain(node.operand)
-        if isinstance(node.op, ast.Not):
-            return not value
-        if not isinstance(value, (int, float, complex)):
+        if not isinstance(value, (int, float, complex)) and not isinstance(node.op, ast.Not):
             raise NotPlain
-        return -value if isinstance(node.op, ast.USub) else +value
+        return -value if isinstance(node.op, ast.USub) else +value if isinstance(node.op, ast.UAdd) else not value
     if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
-        parts = [plain(part) for part in node.elts]
+        parts: Any = [plain(part) for part in node.elts]
         return parts if isinstance(node, ast.List) else tuple(parts) if isinstance(node, ast.Tuple) else set(parts)
     if isinstance(node, ast.Dict) and None not in node.keys:
         return {plain(key): plain(value) for key, value in zip(node.keys, node.values, strict=True) if key is not None}
-    if isinstance(node, ast.Constant):
-        return node.value
+    return node.value if isinstance(node, ast.Constant) else _empty(node)
+
+
+def _empty(node: ast.expr) -> Any:
+    """What ``set()`` and its like stand for."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args and not node.keywords:
-        empty = {"set": set, "dict": dict, "list": list, "tuple": tuple, "frozenset": frozenset}.get(node.func.id)
-        if empty is not None:
-            return empty()
+        kind = _EMPTY.get(node.func.id)
+        if kind is not None:
+            return kind()
     raise NotPlain
 
 
@@ -125,7 +127,9 @@ def read_literal(node: ast.Assert, index: int, functions: dict[str, str]) -> Lit
 
 
 def _read(test: ast.expr, index: int, functions: dict[str, str]) -> LiteralTest:
-    offset = digits = expected = None
+    offset: Any = None
+    digits: Any = None
+    expected: Any = None
     op, subject = "true", test
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         op, subject = "false", test.operand
@@ -165,7 +169,7 @@ def _read(test: ast.expr, index: int, functions: dict[str, str]) -> LiteralTest:
         kwargs=kwargs,
         call=text,
         op=op,
-        expected=expected,
+        expected=expected,  # pyright: ignore[reportUnknownArgumentType] - any plain value
         offset=offset,
         digits=digits,
         subject=ast.unparse(subject),

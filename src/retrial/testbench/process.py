@@ -18,11 +18,11 @@ from retrial.testbench.wire import MAX_FRAME
 __all__ = ["Closed", "Process", "Slow", "exit_words"]
 
 
-class Closed(Exception):  # noqa: N818 - an event, handled where it is met
+class Closed(Exception):
     """The other side closed the socket or sent what is no frame."""
 
 
-class Slow(Exception):  # noqa: N818 - an event, handled where it is met
+class Slow(Exception):
     """The deadline passed."""
 
 

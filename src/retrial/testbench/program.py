@@ -5,7 +5,6 @@ annotations are taken out, since every import costs the start of every run.
 """
 
 from __future__ import annotations
-
 import __future__
 
 import ast
@@ -40,10 +39,10 @@ def _is_taken_out(statement: ast.stmt) -> bool:
 @functools.cache
 def candidate_program() -> bytes:
     """The program that holds the code under test."""
-    return _joined("wire", "candidate")
+    return _joined("wire", "encoding", "decoding", "candidate")
 
 
 @functools.cache
 def judge_program() -> bytes:
     """The program that holds the tests."""
-    return _joined("wire", "wording", "proxy", "judge")
+    return _joined("wire", "encoding", "decoding", "wording", "remote", "link", "judge")

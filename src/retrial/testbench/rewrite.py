@@ -64,7 +64,7 @@ class _Asserts(ast.NodeTransformer):
         self._inside = inside
         self._guarded = False
 
-    def visit_Assert(self, node: ast.Assert) -> ast.AST | list[ast.stmt]:  # noqa: N802 - the name is ast's
+    def visit_Assert(self, node: ast.Assert) -> ast.AST | list[ast.stmt]:
         index = self._number(node)
         if index is None:
             return ast.Pass()
@@ -91,7 +91,7 @@ class _Asserts(ast.NodeTransformer):
         fail = _call("fail", *([message] if message else []))
         return [ast.Expr(ast.BoolOp(ast.Or(), [held, fail]))]
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:  # noqa: N802 - the name is ast's
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         outer, self._guarded = self._guarded, False
         self.generic_visit(node)
         self._guarded = outer
@@ -99,7 +99,7 @@ class _Asserts(ast.NodeTransformer):
             node.body.insert(0, _statement("enter"))
         return node
 
-    def visit_Try(self, node: ast.Try) -> ast.AST:  # noqa: N802 - the name is ast's
+    def visit_Try(self, node: ast.Try) -> ast.AST:
         outer, self._guarded = self._guarded, self._guarded or bool(node.handlers)
         node.body = self._visited(node.body)
         self._guarded = outer
@@ -108,7 +108,7 @@ class _Asserts(ast.NodeTransformer):
         node.finalbody = self._visited(node.finalbody)
         return node
 
-    def visit_With(self, node: ast.With) -> ast.AST:  # noqa: N802 - the name is ast's
+    def visit_With(self, node: ast.With) -> ast.AST:
         contexts = " ".join(ast.unparse(item.context_expr) for item in node.items).lower()
         outer = self._guarded
         self._guarded = outer or any(word in contexts for word in _EXPECTS_ERRORS)

@@ -13,9 +13,10 @@ from typing import Any
 
 from retrial.errors import SandboxError
 from retrial.sandbox.program import Ended, Limits, Sandbox
+from retrial.testbench.encoding import Encoder
 from retrial.testbench.process import Closed, Process, Slow, exit_words
 from retrial.testbench.program import candidate_program
-from retrial.testbench.wire import MAX_FRAME, Encoder, Malformed, decode_frame
+from retrial.testbench.wire import MAX_FRAME, Malformed, decode_frame
 from retrial.testbench.wording import clipped, raised
 
 __all__ = ["LoadFailed", "Lost", "Rules", "Session", "missing_name"]
@@ -24,7 +25,7 @@ _MAX_TIMEOUTS = 2
 _GRACE = 2.0
 
 
-class LoadFailed(Exception):  # noqa: N818 - a finding about the code, turned into the report's load_error
+class LoadFailed(Exception):
     """The code cannot be loaded; the text says why. ``kind`` is exception, died or timeout."""
 
     def __init__(self, text: str, kind: str = "exception") -> None:
@@ -33,7 +34,7 @@ class LoadFailed(Exception):  # noqa: N818 - a finding about the code, turned in
         self.kind = kind
 
 
-class Lost(Exception):  # noqa: N818 - an event, handled where it is met
+class Lost(Exception):
     """The candidate did not answer. ``kind`` is timeout, died or not_run; ``detail`` is for wording.gone."""
 
     def __init__(self, kind: str, detail: str) -> None:
@@ -113,11 +114,14 @@ class Session:
             self._load(self._candidate)
         return self._candidate
 
-    def lose(self, kind: str, limit: float) -> Lost:
-        """End the candidate after it hung (``Slow``) or closed its socket, and say what happened."""
+    def lose(self, kind: str, limit: float = 0) -> Lost:
+        """End the candidate and say why: it hung (timeout), closed its socket (died) or sent nonsense."""
         process, self._candidate = self._candidate, None
         if process is None:
             return Lost("not_run", "the program is gone")
+        if kind == "nonsense":
+            self._keep(process.kill())
+            return Lost("died", "it sent something that is no answer")
         if kind == "timeout":
             self._timeouts += 1
             self._keep(process.kill())
@@ -159,7 +163,7 @@ class Session:
         except Slow:
             raise self.lose("timeout", min(seconds, self.rules.timeout)) from None
         except Closed:
-            raise self.lose("died", 0) from None
+            raise self.lose("died") from None
 
     def _load(self, process: Process) -> None:
         seconds = self.rules.test_timeout + _GRACE
@@ -173,7 +177,7 @@ class Session:
                 raise LoadFailed(f"loading the code did not finish within {lost.detail}", "timeout") from None
             raise LoadFailed(f"the program ended while the code was loading ({lost.detail})", "died") from None
         except (Malformed, IndexError, TypeError, ValueError, KeyError):
-            self.lose("died", 0)
+            self.lose("nonsense")
             raise LoadFailed("the program ended while the code was loading (it sent nonsense)", "died") from None
         self._loaded = True
 

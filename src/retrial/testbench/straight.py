@@ -6,18 +6,20 @@ from typing import Any
 
 from retrial.core.reports import Check
 from retrial.testbench.cleaning import cleaned
-from retrial.testbench.literal import Opaque, judge_literal
+from retrial.testbench.decoding import Decoder
+from retrial.testbench.encoding import Encoder
+from retrial.testbench.literal import Opaque, Outcome, judge_literal
 from retrial.testbench.plan import LiteralTest, Plan
 from retrial.testbench.session import Lost, Session, missing_name
-from retrial.testbench.wire import Decoder, Encoder, Malformed, decode_frame
+from retrial.testbench.wire import Malformed, decode_frame
 from retrial.testbench.wording import clipped, gone, raised
 
 __all__ = ["NeedsJudge", "run_straight"]
 
-_MAX_ANSWER = 256 << 10
+_MAX_ANSWER = 64 << 10
 
 
-class NeedsJudge(Exception):  # noqa: N818 - a way out, handled where it is met
+class NeedsJudge(Exception):
     """An answer is too big to be taken apart outside a sandbox."""
 
 
@@ -40,7 +42,7 @@ def run_straight(plan: Plan, session: Session, checks: dict[int, list[Check]]) -
         for test in waiting:
             if test not in known:
                 text = missing_name(test.function, session.exported)
-                checks[test.index] = [_check(plan, test, message=text, kind="exception")]
+                checks[test.index] = [_check(plan, test, text, kind="exception")]
         waiting = _round(plan, session, known, checks)
 
 
@@ -66,14 +68,12 @@ def _round(plan: Plan, session: Session, tests: list[LiteralTest], checks: dict[
                 checks[test.index] = [_lost(plan, test, lost)]
                 return tests[place + 1 :]
             if frame is None:
-                session.lose("died", 0)
+                session.lose("nonsense")
                 raise NeedsJudge
             try:
                 checks[test.index] = [_judged(plan, test, frame)]
             except (Malformed, IndexError, TypeError, ValueError, KeyError):
-                session.lose("died", 0)
-                nonsense = Lost("died", "it sent something that is no answer")
-                checks[test.index] = [_lost(plan, test, nonsense)]
+                checks[test.index] = [_lost(plan, test, session.lose("nonsense"))]
                 return tests[place + 1 :]
     except Lost:
         return tests
@@ -85,23 +85,14 @@ def _judged(plan: Plan, test: LiteralTest, frame: bytes) -> Check:
     if head[0] == "raise":
         steps = [[int(line), str(name), str(text)] for line, name, text in head[6]]
         missing = head[8] if isinstance(head[8], str) else None
-        return _check(
-            plan, test, message=raised(test.call, str(head[1]), str(head[5]), steps, missing), kind="exception"
-        )
+        return _check(plan, test, raised(test.call, str(head[1]), str(head[5]), steps, missing), kind="exception")
     if head[0] != "value":
         raise Malformed("no answer to a call")
     value = Decoder(nodes, _special).value(head[1])
     truth = bool(head[3]) if len(head) > 3 and _holds_opaque(value) else None
     shown = clipped(str(head[4])) if len(head) > 4 else None
     outcome = judge_literal(test, value, truth=truth, shown=shown)
-    return _check(
-        plan,
-        test,
-        passed=outcome.passed,
-        message=outcome.message,
-        actual=outcome.actual,
-        expected=outcome.expected,
-    )
+    return _check(plan, test, outcome.message, kind="assert", outcome=outcome)
 
 
 def _holds_opaque(value: Any) -> bool:
@@ -119,13 +110,20 @@ def _special(tag: str, parts: list[Any]) -> Any:
     raise Malformed("an unknown kind of value")
 
 
-def _check(plan: Plan, test: LiteralTest, **fields: Any) -> Check:
-    fields = {name: cleaned(value) if isinstance(value, str) else value for name, value in fields.items()}
-    return Check(**{"name": plan.given[test.index].name, "passed": False, "input": cleaned(test.call), **fields})
+def _check(plan: Plan, test: LiteralTest, message: str, *, kind: str, outcome: Outcome | None = None) -> Check:
+    return Check(
+        name=plan.given[test.index].name,
+        passed=outcome is not None and outcome.passed,
+        message=cleaned(message),
+        input=cleaned(test.call),
+        actual=None if outcome is None else cleaned(outcome.actual),
+        expected=None if outcome is None or outcome.expected is None else cleaned(outcome.expected),
+        kind=kind,
+    )
 
 
 def _lost(plan: Plan, test: LiteralTest, lost: Lost) -> Check:
-    return _check(plan, test, message=gone(lost.kind, lost.detail, test.call), kind=lost.kind)
+    return _check(plan, test, gone(lost.kind, lost.detail, test.call), kind=lost.kind)
 
 
 def _refuse(_encoder: Encoder, value: Any) -> list[Any]:

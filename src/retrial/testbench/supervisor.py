@@ -51,26 +51,17 @@ def examine(effect: RunTests, session: Session) -> TestReport:
     """
     plan = _plan(effect)
     checks: dict[int, list[Check]] = {}
-    load_error, finished = "", True
     try:
-        session.launch()
-        if not session.rules.code.strip():
-            raise LoadFailed("the reply holds no code")
-        finished = _run(plan, session, checks)
-    except LoadFailed as failure:
-        load_error = failure.text
-        if failure.kind == "timeout" and not checks:
-            first = next(index for index, given in enumerate(plan.given) if not given.bad)
-            checks[first] = [_unmade(plan.given[first], failure.text, kind="timeout")]
-        reason = "not run: the code could not be loaded"
-        if checks and failure.kind != "timeout":
-            load_error, reason = "", f"not run: {failure.text}"
-        _fill(plan, checks, reason)
+        load_error, finished = _attempt(plan, session, checks)
     finally:
         session.close()
     if session.interrupted:
         raise SandboxError("the run was interrupted")
-    _fill(plan, checks, "not run" if finished else "not run: the tests did not come to their end", only_if=not finished)
+    if not finished:
+        _fill(plan, checks, "not run: the tests did not come to their end")
+    elif not plan.inside or not checks:
+        # Asserts of a check function that finished may stand in branches that were not taken.
+        _fill(plan, checks, "not run: the code could not be loaded" if load_error else "not run")
     return TestReport(
         checks=tuple(_in_order(plan, checks)),
         load_error=cleaned(load_error),
@@ -97,8 +88,26 @@ def _plan(effect: RunTests) -> Plan:
     return plan
 
 
+def _attempt(plan: Plan, session: Session, checks: dict[int, list[Check]]) -> tuple[str, bool]:
+    """Run a plan; why the code could not be loaded, and whether the tests came to their end."""
+    if not session.rules.code.strip():
+        return "the reply holds no code", True
+    try:
+        session.launch()
+        return "", _run(plan, session, checks)
+    except LoadFailed as failure:
+        if checks:
+            # It loaded once and did not when it was started again.
+            _fill(plan, checks, f"not run: {failure.text}")
+            return "", True
+        if failure.kind == "timeout":
+            first = next(index for index, given in enumerate(plan.given) if not given.bad)
+            checks[first] = [_unmade(plan.given[first], failure.text, kind="timeout")]
+        _fill(plan, checks, "not run: the code could not be loaded")
+        return failure.text, True
+
+
 def _run(plan: Plan, session: Session, checks: dict[int, list[Check]]) -> bool:
-    """Run a plan; True if all of it came to its end."""
     if plan.literal is not None:
         try:
             run_straight(plan, session, checks)
@@ -109,15 +118,11 @@ def _run(plan: Plan, session: Session, checks: dict[int, list[Check]]) -> bool:
     return run_judged(plan, session, checks)
 
 
-def _fill(plan: Plan, checks: dict[int, list[Check]], reason: str, *, only_if: bool = True) -> None:
+def _fill(plan: Plan, checks: dict[int, list[Check]], reason: str) -> None:
     """Give every valid test without a record one that says that it was not run."""
-    if not only_if and (not plan.inside or checks):
-        # Asserts of a check function that finished may stand in branches that were not taken.
-        only_if = not plan.inside
-    if only_if or not checks:
-        for index, given in enumerate(plan.given):
-            if not given.bad and index not in checks:
-                checks[index] = [_unmade(given, reason)]
+    for index, given in enumerate(plan.given):
+        if not given.bad and index not in checks:
+            checks[index] = [_unmade(given, reason)]
 
 
 def _unmade(given: Given, message: str, *, kind: str = "not_run") -> Check:

@@ -6,6 +6,10 @@ temporary paths, no timings. The text of this module is also part of the judge's
 
 from __future__ import annotations
 
+# The values here are a stranger's, so that their types are unknown by nature.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false
+
 __all__ = ["MAX_MESSAGE", "clipped", "comparison", "gone", "raised", "short"]
 
 TYPE_CHECKING = False

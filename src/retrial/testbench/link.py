@@ -1,185 +1,28 @@
-"""What the tests hold instead of the solution's objects, and the connection that every use of them goes through.
+"""The judge's connection to the candidate: every use of the solution is a request that goes through here.
 
-Knows the wire and the way to the candidate; knows no test. Plain data arrives as plain data. Whatever else the solution
-made stays in its process, and what stands for it here forwards attributes, calls, iteration and operators, but never
-lets an object of the solution pass for plain data. The text of this module is also part of the judge's program.
+Knows the wire and what stands for the solution's objects; knows no test. Plain data arrives as plain data, everything
+else stays in its process. The text of this module is also part of the judge's program.
 """
 
 from __future__ import annotations
 
+# The values here are a stranger's, so that their types are unknown by nature.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownLambdaType=false
 import builtins
 
-from retrial.testbench.wire import PLAIN_TYPES, Decoder, Encoder, Malformed, contents, decode_frame, refill
-from retrial.testbench.wording import clipped, raised, short
+from retrial.testbench.decoding import Decoder
+from retrial.testbench.encoding import Encoder
+from retrial.testbench.remote import Gone, Remote, RemoteClass, awaited, item_of, snapshot_attribute
+from retrial.testbench.wire import PLAIN_TYPES, Malformed, contents, decode_frame, refill
+from retrial.testbench.wording import clipped, short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["Gone", "Link", "Remote", "describe_error"]
-
-_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift")
-_ORDER = ("lt", "le", "gt", "ge")
-_UNARY = {
-    "len": "len",
-    "iter": "iter",
-    "next": "next",
-    "hash": "hash",
-    "bool": "bool",
-    "int": "int",
-    "float": "float",
-    "complex": "complex",
-    "index": "index",
-    "abs": "abs",
-    "neg": "neg",
-    "pos": "pos",
-    "invert": "invert",
-    "round": "round",
-    "format": "format",
-    "reversed": "reversed",
-    "dir": "dir",
-    "getitem": "getitem",
-    "setitem": "setitem",
-    "delitem": "delitem",
-}
-
-
-class Gone(BaseException):  # noqa: N818 - no error: a test's own except clause must not take it for one
-    """The solution's process is gone: timeout, died or not_run, and the sentence that says so."""
-
-    def __init__(self, kind: str, detail: str, call: str) -> None:
-        super().__init__(kind, detail, call)
-        self.kind = kind
-        self.detail = detail
-        self.call = call
-
-
-class _RemoteClass(type):
-    """The type of the classes that stand for classes of the solution."""
-
-    retrial_kind_link: Link
-    retrial_kind_item: list[Any]
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        return cls.retrial_kind_link.call(cls, cls.__name__, args, kwargs)
-
-    def __getattr__(cls, name: str) -> Any:
-        if name.startswith("retrial_"):
-            raise AttributeError(name)
-        return cls.retrial_kind_link.ask("get", None, cls, name)
-
-    def __iter__(cls) -> Any:
-        return cls.retrial_kind_link.ask("op", "iter", cls)
-
-    def __getitem__(cls, key: Any) -> Any:
-        return cls.retrial_kind_link.ask("op", "getitem", cls, key)
-
-    def __len__(cls) -> int:
-        return cls.retrial_kind_link.ask("op", "len", cls)
-
-    def __bool__(cls) -> bool:
-        return True
-
-
-class Remote:
-    """Stands for one object of the solution."""
-
-    __slots__ = ("retrial_generation", "retrial_item", "retrial_link", "retrial_name")
-
-    def __repr__(self) -> str:
-        link: Link = object.__getattribute__(self, "retrial_link")
-        name = f"<{object.__getattribute__(self, 'retrial_name')} object>"
-        return name if link.quiet else _text(link.ask("op", "repr", self))
-
-    def __str__(self) -> str:
-        return _text(object.__getattribute__(self, "retrial_link").ask("op", "str", self))
-
-    def __getattr__(self, name: str) -> Any:
-        return object.__getattribute__(self, "retrial_link").ask("get", None, self, name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        object.__getattribute__(self, "retrial_link").ask("set", None, self, name, value)
-
-    def __delattr__(self, name: str) -> None:
-        object.__getattribute__(self, "retrial_link").ask("delete", None, self, name)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        name = object.__getattribute__(self, "retrial_name")
-        return object.__getattribute__(self, "retrial_link").call(self, name, args, kwargs)
-
-    def __eq__(self, other: object) -> bool:
-        return object.__getattribute__(self, "retrial_link").equal(self, other)
-
-    def __ne__(self, other: object) -> bool:
-        return not self == other
-
-    def __hash__(self) -> int:
-        return object.__getattribute__(self, "retrial_link").ask("op", "hash", self)
-
-    def __contains__(self, wanted: Any) -> bool:
-        link: Link = object.__getattribute__(self, "retrial_link")
-        if link.may_meet(self, wanted):
-            return link.ask("op", "contains", self, wanted) is True
-        return any(part == wanted for part in self)  # type: ignore[attr-defined]
-
-    def __enter__(self) -> Any:
-        return self.__getattr__("__enter__")()
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:
-        return self.__getattr__("__exit__")(kind, error, None)
-
-    def __await__(self) -> Any:
-        return _awaited(object.__getattribute__(self, "retrial_link"), self).__await__()
-
-
-def _text(value: Any) -> str:
-    return value if type(value) is str else "<unreadable>"
-
-
-async def _awaited(link: Link, remote: Remote) -> Any:
-    return link.ask("await", None, remote)
-
-
-def _forward(name: str) -> Callable[..., Any]:
-    def method(self: Remote, *args: Any) -> Any:
-        return object.__getattribute__(self, "retrial_link").ask("op", name, self, *args)
-
-    return method
-
-
-def _operate(name: str, *, swapped: bool = False) -> Callable[..., Any]:
-    wire_name = name + "_" if name in ("and", "or") else name
-
-    def method(self: Remote, other: Any) -> Any:
-        link: Link = object.__getattribute__(self, "retrial_link")
-        if not link.may_meet(self, other):
-            held = object.__getattribute__(self, "retrial_name")
-            raise TypeError(f"a {held} object stands where the test expects plain data")
-        return link.ask("op", wire_name, *((other, self) if swapped else (self, other)))
-
-    return method
-
-
-for _name, _operation in _UNARY.items():
-    setattr(Remote, f"__{_name}__", _forward(_operation))
-for _name in (*_BINARY, *_ORDER):
-    setattr(Remote, f"__{_name}__", _operate(_name))
-for _name in _BINARY:
-    setattr(Remote, f"__r{_name}__", _operate(_name, swapped=True))
-
-
-def _snapshot_attribute(self: Any, name: str) -> Any:
-    held = vars(self).get("retrial_remote")
-    if held is None or name.startswith("__"):
-        raise AttributeError(name)
-    return getattr(held, name)
-
-
-def describe_error(call: str, error: BaseException) -> str | None:
-    """What the solution raised, in words; None where the error is none of the solution's."""
-    told: Any = getattr(error, "__dict__", {}).get("retrial_told")
-    return raised(call, *told) if told else None
+__all__ = ["Link"]
 
 
 class Link:
@@ -284,12 +127,12 @@ class Link:
     # Values on their way out
 
     def _describe(self, _encoder: Encoder, value: Any) -> list[Any]:
-        if isinstance(value, _RemoteClass) or isinstance(type(value), _RemoteClass):
-            held = value if isinstance(value, (_RemoteClass, Remote)) else vars(value).get("retrial_remote")
+        if isinstance(value, RemoteClass) or isinstance(type(value), RemoteClass):
+            held = value if isinstance(value, (RemoteClass, Remote)) else vars(value).get("retrial_remote")
             if held is not None:
-                if not isinstance(held, _RemoteClass) and self._is_stale(held):
+                if not isinstance(held, RemoteClass) and self._is_stale(held):
                     raise Gone("died", "the object went with the program", "an earlier call")
-                return list(vars(held)["retrial_kind_item"] if isinstance(held, _RemoteClass) else _item(held))
+                return list(vars(held)["retrial_kind_item"] if isinstance(held, RemoteClass) else item_of(held))
         self._given.append(value)
         return ["J", len(self._given) - 1]
 
@@ -304,7 +147,7 @@ class Link:
         if self.exported[name].startswith("function"):
             return self._remote(self._class("function", "function", ()), ["N", name], name, None)
         value = self._request(["same", None], (_named(self, name),), name)
-        if isinstance(value, _RemoteClass):
+        if isinstance(value, RemoteClass):
             value.retrial_kind_item = ["N", name]
         return value
 
@@ -320,14 +163,14 @@ class Link:
         raise Malformed("an unknown kind of value")
 
     def _handle(self, number: int, category: str, name: str, kind: Any) -> Any:
-        if category == "function" or not isinstance(kind, _RemoteClass) or not issubclass(kind, Remote):
+        if category == "function" or not isinstance(kind, RemoteClass) or not issubclass(kind, Remote):
             kind = self._class("function" if category == "function" else f"any {name}", str(name), ())
         remote = self._remote(kind, ["H", int(number)], str(name), self.generation)
-        return _awaited(self, remote) if category == "coroutine" else remote
+        return awaited(self, remote) if category == "coroutine" else remote
 
     def _subclass_value(self, base: Any, handle: list[Any] | None) -> Any:
-        """An instance of a solution's subclass of a builtin: its base value, or a remote if the tests name the class."""
-        if handle is None or not isinstance(handle[3], _RemoteClass):
+        """An instance of a subclass of a builtin: its base value, or a remote if the tests name the class."""
+        if handle is None or not isinstance(handle[3], RemoteClass):
             return base
         kind: Any = handle[3]
         mutable = contents(base) is not None
@@ -363,21 +206,21 @@ class Link:
     def _class(self, key: Any, name: str, bases: tuple[Any, ...], number: int | None = None) -> Any:
         """The class that stands for a class of the solution."""
         item = ["H", number]
-        if self.exported.get(name) == "class":
+        if number is not None and self.exported.get(name) == "class":
             key, item = f"exported {name}", ["N", name]
         found = self._classes.get(key)
         if found is None:
             space: dict[str, Any] = {"retrial_kind_link": self, "retrial_kind_item": item}
             plain = [base for base in bases if isinstance(base, type) and not issubclass(base, Remote)]
             if plain:
-                space["__getattr__"] = _snapshot_attribute
+                space["__getattr__"] = snapshot_attribute
                 bases = tuple(base for base in bases if base in plain)
             else:
                 space["__slots__"] = ()
             try:
-                found = _RemoteClass(name, bases or (Remote,), space)
+                found = RemoteClass(name, bases or (Remote,), space)
             except TypeError:
-                found = _RemoteClass(name, (plain[0],) if plain else (Remote,), space)
+                found = RemoteClass(name, (plain[0],) if plain else (Remote,), space)
             self._classes[key] = found
         return found
 
@@ -415,7 +258,7 @@ class Link:
             return True
         if not self.may_meet(remote, other) or self.ask("op", "eq", remote, other) is not True:
             return False
-        strangers = [object(), _changed_value(other)]
+        strangers = [object(), _other_value(other)]
         return not any(self.ask("op", "eq", remote, stranger) is True for stranger in strangers if stranger is not None)
 
     # Showing
@@ -441,14 +284,10 @@ class Link:
 
 
 def _named(link: Link, name: str) -> Any:
-    return _RemoteClass(name, (), {"retrial_kind_link": link, "retrial_kind_item": ["N", name]})
+    return RemoteClass(name, (), {"retrial_kind_link": link, "retrial_kind_item": ["N", name]})
 
 
-def _item(remote: Remote) -> list[Any]:
-    return object.__getattribute__(remote, "retrial_item")
-
-
-def _changed_value(value: object) -> Any:
+def _other_value(value: object) -> Any:
     """Another plain value of the same type, which an honest comparison tells from ``value``."""
     if isinstance(value, (bool, Remote)):
         return None
