@@ -125,16 +125,13 @@ class Reflexion:
         return (0 if self.actor else self.max_trials) + reflections + judging
 
     def parameters(self) -> Mapping[str, Any]:
-        """Return everything that decides what a run does; ``from_parameters`` is the way back."""
+        """Return everything that decides what a run does, the prompts as their digests."""
         return self._parameters
 
     @cached_property
     def _parameters(self) -> Mapping[str, Any]:
         plain = {name: getattr(self, name) for name in _PLAIN}
-        prompts = {
-            role: {"name": prompt.name, "text": prompt.text, "digest": prompt.digest}
-            for role, prompt in self.prompts.items()
-        }
+        prompts = {prompt.name: prompt.digest for prompt in self.prompts.values()}
         return {**plain, "evaluator": self.judge.spec(), "prompts": prompts}
 
     async def __call__(self, run: Run, given: Mapping[str, Any]) -> Outcome:
@@ -223,7 +220,6 @@ class Reflexion:
             task_id=task.id,
             trial=attempt.trial,
             run_id=scope.id,
-            created_at=scope.now("learnt"),
             origin=origin,
             faults=found,
             evidence=tuple(check.name for check in failed),

@@ -128,7 +128,7 @@ class Lesson:
     run_id: str = ""
     """The run that it came from."""
     created_at: str = ""
-    """When, as ISO 8601 in UTC."""
+    """When, as ISO 8601 in UTC; whoever keeps the lesson, a journal or a memory, says so."""
     origin: str = "reflector"
     """reflector, fallback (the evaluator's output), person or given."""
     faults: tuple[str, ...] = ()

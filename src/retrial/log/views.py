@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from retrial.core.budget import Usage
@@ -121,14 +122,8 @@ def in_doubt(events: Sequence[Event]) -> tuple[str, ...]:
 def trials(events: Sequence[Event]) -> tuple[Trial, ...]:
     """Return the trials of a loop, from its notes, in order."""
     attempts = _latest(events, "reflexion.feedback")
-    lessons = {_scope(key): event for key, event in _latest(events, "reflexion.lesson").items()}
-    found = [
-        Trial(
-            decode(Attempt, event.data["attempt"]),
-            decode(Lesson, lessons[_scope(key)].data["lesson"]) if _scope(key) in lessons else None,
-        )
-        for key, event in attempts.items()
-    ]
+    lessons = {_scope(key): _lesson(event) for key, event in _latest(events, "reflexion.lesson").items()}
+    found = [Trial(decode(Attempt, event.data["attempt"]), lessons.get(_scope(key))) for key, event in attempts.items()]
     return tuple(sorted(found, key=lambda trial: trial.attempt.trial))
 
 
@@ -173,6 +168,12 @@ def timeline(events: Sequence[Event]) -> tuple[Span, ...]:
             start = spans[event.key].start
             spans[event.key] = Span(event.key, name, start, event.at - origin - start, stage)
     return tuple(spans.values())
+
+
+def _lesson(event: Event) -> Lesson:
+    """The lesson of a note, dated by it."""
+    at = datetime.fromtimestamp(event.at, UTC).isoformat(timespec="seconds")
+    return decode(Lesson, {**event.data["lesson"], "created_at": at})
 
 
 def _latest(events: Iterable[Event], kind: str) -> Mapping[str, Event]:

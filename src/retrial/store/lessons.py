@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import time
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from retrial.core.effects import Handlers, Recall, Remember
@@ -48,12 +48,13 @@ class LessonShelf:
 
     async def add(self, item: Mapping[str, Any]) -> bool:
         """Keep a lesson, given as its JSON values; return whether it was new."""
+        item = {**item, "created_at": item.get("created_at") or datetime.now(UTC).isoformat(timespec="seconds")}
         row = (
             item["id"],
             item.get("task_id", ""),
             normalised(item["text"]),
             item.get("state", "active"),
-            item.get("created_at") or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            item["created_at"],
             json.dumps(item),
         )
 

@@ -13,8 +13,12 @@ APPLICATION_ID = 0x72747231
 
 MIGRATIONS: tuple[str, ...] = (
     """
+    CREATE TABLE run (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE
+    );
     CREATE TABLE event (
-        run_id TEXT NOT NULL,
+        run INTEGER NOT NULL REFERENCES run (id),
         seq INTEGER NOT NULL,
         key TEXT NOT NULL,
         kind TEXT NOT NULL,
@@ -22,9 +26,8 @@ MIGRATIONS: tuple[str, ...] = (
         digest TEXT NOT NULL,
         at REAL NOT NULL,
         v INTEGER NOT NULL,
-        PRIMARY KEY (run_id, seq)
-    ) WITHOUT ROWID;
-    CREATE INDEX event_start ON event (at) WHERE seq = 0;
+        UNIQUE (run, seq)
+    );
     CREATE TABLE lesson (
         id TEXT PRIMARY KEY,
         task_id TEXT NOT NULL,
@@ -36,7 +39,10 @@ MIGRATIONS: tuple[str, ...] = (
     );
     """,
 )
-"""The first one makes an empty file a store."""
+"""The first one makes an empty file a store.
+
+Events lie in the order in which they came, and their index is on two whole numbers: with a run's name in it, or with
+the events kept in the index's order, a thousand runs at once cost eight times as much."""
 
 
 def migrate(connection: sqlite3.Connection, name: str) -> None:

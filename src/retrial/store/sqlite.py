@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import json
+import secrets
 import sqlite3
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,11 +15,11 @@ from retrial.core.keys import canonical_json
 from retrial.errors import JournalError, RunNotFound
 from retrial.log.journal import RunHead
 from retrial.log.upcast import upcast
-from retrial.store.writer import Writer
+from retrial.store.writer import Rows, Writer
 
 __all__ = ["SqliteStore"]
 
-_SELECT = "SELECT run_id, seq, key, kind, data, digest, at, v FROM event "
+_SELECT = "SELECT name, seq, key, kind, data, digest, at, v FROM run JOIN event ON run.id = event.run "
 
 
 class SqliteStore:
@@ -31,21 +32,14 @@ class SqliteStore:
             JournalError: if it cannot be opened or is not a store.
         """
         self.path = path
-        # By run: the number of events stored, as far as it is known. Used by the writer's thread alone, and counted
-        # afresh after a transaction that did not happen.
-        self._due: dict[str, int] = {}
-        self.writer = Writer(path, self._due.clear)
+        # By run: its number and how many events are stored, as far as it is known. Used by the writer's thread alone,
+        # and looked up afresh after a transaction that did not happen.
+        self._known: dict[str, tuple[int, int]] = {}
+        self.writer = Writer(path, self._known.clear)
 
     def append(self, events: Sequence[Event], *, last: bool = False) -> asyncio.Future[None]:
         """Take events of one run; they are durable once the future is done."""
-        rows = [
-            (event.run_id, event.seq, event.key, event.kind, event.text or canonical_json(event.data), event.digest,
-             event.at, event.v)
-            for event in events
-        ]  # fmt: skip
-        return self.writer.insert(
-            rows, functools.partial(self._follow, events[0].run_id, events[0].seq, len(rows), last)
-        )
+        return self.writer.insert(lambda connection: self._rows(connection, events, last=last))
 
     async def events(self, run_id: str) -> list[Event]:
         """Return all events of a run, in order."""
@@ -59,24 +53,43 @@ class SqliteStore:
         """Write out what is waiting and close the file."""
         await self.writer.close()
 
-    def _follow(self, run_id: str, seq: int, count: int, last: bool, connection: sqlite3.Connection) -> None:
-        """Refuse events that do not follow those stored: a hole would be read as if nothing were missing."""
-        due = self._due.get(run_id, 0 if seq == 0 else None)
-        if due is None:
-            due = connection.execute("SELECT count(*) FROM event WHERE run_id = ?", (run_id,)).fetchone()[0]
+    def _rows(self, connection: sqlite3.Connection, events: Sequence[Event], *, last: bool) -> Rows:
+        """The rows of events that follow those stored; a hole would be read as if nothing were missing."""
+        run_id, seq = events[0].run_id, events[0].seq
+        known = (_new_number(), 0) if seq == 0 else self._known.get(run_id) or _look_up(connection, run_id)
+        number, due = known
         if due != seq:
             raise JournalError(
                 f"run {run_id!r} has {due} events, so event {seq} cannot be next: another process went on with it, or "
                 f"an earlier write failed; resume it"
             )
         if last:
-            self._due.pop(run_id, None)
+            self._known.pop(run_id, None)
         else:
-            self._due[run_id] = seq + count
+            self._known[run_id] = number, seq + len(events)
+        rows = [
+            (number, event.seq, event.key, event.kind, event.text or canonical_json(event.data), event.digest,
+             event.at, event.v)
+            for event in events
+        ]  # fmt: skip
+        return (("run", [(number, run_id)]) if seq == 0 else ("run", ())), ("event", rows)
+
+
+def _new_number() -> int:
+    """A run's number: by time, so that runs that are worked on together lie together, and unlike any other process's."""
+    return (time.time_ns() // 1000 << 11) | secrets.randbits(11)
+
+
+def _look_up(connection: sqlite3.Connection, run_id: str) -> tuple[int, int]:
+    """The number of a run and how many events it has."""
+    row = connection.execute("SELECT id FROM run WHERE name = ?", (run_id,)).fetchone()
+    if row is None:
+        raise RunNotFound(f"no run {run_id!r}; `retrial runs` lists those there are")
+    return row[0], connection.execute("SELECT count(*) FROM event WHERE run = ?", row).fetchone()[0]
 
 
 def _events(connection: sqlite3.Connection, run_id: str) -> list[Event]:
-    rows = connection.execute(_SELECT + "WHERE run_id = ? ORDER BY seq", (run_id,)).fetchall()
+    rows = connection.execute(_SELECT + "WHERE name = ? ORDER BY seq", (run_id,)).fetchall()
     if not rows:
         raise RunNotFound(f"no run {run_id!r}; `retrial runs` lists those there are")
     return [_event(row) for row in rows]
@@ -84,12 +97,12 @@ def _events(connection: sqlite3.Connection, run_id: str) -> list[Event]:
 
 def _heads(connection: sqlite3.Connection, limit: int | None, prefix: str) -> list[RunHead]:
     firsts = connection.execute(
-        _SELECT + "WHERE seq = 0 AND substr(run_id, 1, ?) = ? ORDER BY at DESC, run_id DESC LIMIT ?",
+        _SELECT + "WHERE seq = 0 AND substr(name, 1, ?) = ? ORDER BY run DESC LIMIT ?",
         (len(prefix), prefix, -1 if limit is None else limit),
     ).fetchall()
     heads: list[RunHead] = []
     for row in firsts:
-        last = connection.execute(_SELECT + "WHERE run_id = ? ORDER BY seq DESC LIMIT 1", (row[0],)).fetchone()
+        last = connection.execute(_SELECT + "WHERE name = ? ORDER BY seq DESC LIMIT 1", (row[0],)).fetchone()
         heads.append(RunHead(_event(row), _event(last), last[1] + 1))
     return heads
 

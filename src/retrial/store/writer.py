@@ -8,6 +8,7 @@ hundred commits a second, and each still learns of durability before it goes on.
 from __future__ import annotations
 
 import asyncio
+import functools
 import itertools
 import queue
 import sqlite3
@@ -20,9 +21,12 @@ from typing import Any, TypeVar
 from retrial.errors import JournalError, RetrialError
 from retrial.store.schema import migrate
 
-__all__ = ["Writer"]
+__all__ = ["Rows", "Writer"]
 
 T = TypeVar("T")
+Rows = Sequence[tuple[str, Sequence[Sequence[Any]]]]
+"""Rows to insert, by table, in the order in which the tables must be filled."""
+
 BUSY_SECONDS = 60.0
 """How long to wait for another process that is writing."""
 
@@ -30,7 +34,7 @@ BUSY_SECONDS = 60.0
 @dataclass(slots=True)
 class _Job:
     work: Callable[[sqlite3.Connection], Any]
-    rows: Sequence[Sequence[Any]]
+    inserts: bool
     future: asyncio.Future[Any]
     value: Any = None
     error: BaseException | None = None
@@ -68,23 +72,21 @@ class Writer:
         Raises:
             JournalError: if the store is closed.
         """
-        return self._enqueue(work, ())
+        return self._enqueue(work, inserts=False)
 
-    def insert(
-        self, rows: Sequence[Sequence[Any]], check: Callable[[sqlite3.Connection], None]
-    ) -> asyncio.Future[None]:
-        """Insert rows into the table ``event`` in the next transaction, all or none, unless ``check`` raises.
+    def insert(self, prepare: Callable[[sqlite3.Connection], Rows]) -> asyncio.Future[None]:
+        """Insert the rows that ``prepare`` returns in the next transaction, all or none.
 
-        Rows of a whole group go in together, which is why this is no function for ``do``: SQLite lets other threads run
-        at every statement, and taking the interpreter back costs more than the statement.
+        The rows of a whole group go in together, which is why this is no function for ``do``: SQLite lets other threads
+        run at every statement, and taking the interpreter back costs more than the statement.
         """
-        return self._enqueue(check, rows)
+        return self._enqueue(prepare, inserts=True)
 
-    def _enqueue(self, work: Callable[[sqlite3.Connection], T], rows: Sequence[Sequence[Any]]) -> asyncio.Future[T]:
+    def _enqueue(self, work: Callable[[sqlite3.Connection], Any], *, inserts: bool) -> asyncio.Future[Any]:
         if self._closed:
             raise JournalError(f"{self._name} is closed; open the store again")
-        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._jobs.put(_Job(work, rows, future))
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._jobs.put(_Job(work, inserts, future))
         return future
 
     async def close(self) -> None:
@@ -123,13 +125,15 @@ class Writer:
         """Run a group in one transaction; if one of them fails, run each in its own so that only that one does."""
         try:
             connection.execute("BEGIN IMMEDIATE")
-            rows: list[Sequence[Any]] = []
+            waiting: dict[str, list[Sequence[Any]]] = {}
             for job in group:
-                if not job.rows:
-                    _insert(connection, rows)
-                job.value = job.work(connection)
-                rows += job.rows
-            _insert(connection, rows)
+                if job.inserts:
+                    for table, rows in job.work(connection):
+                        waiting.setdefault(table, []).extend(rows)
+                else:
+                    _insert(connection, waiting)
+                    job.value = job.work(connection)
+            _insert(connection, waiting)
             connection.execute("COMMIT")
         except Exception as error:  # noqa: BLE001 - every error is handed to whoever asked
             if connection.in_transaction:
@@ -179,19 +183,26 @@ def _open(path: str) -> sqlite3.Connection:
     return connection
 
 
-def _insert(connection: sqlite3.Connection, rows: list[Sequence[Any]]) -> None:
-    """Insert and forget ``rows``, many a statement."""
-    start = 0
-    for size in _CHUNKS:
-        while len(rows) - start >= size:
-            chunk = rows[start : start + size]
-            connection.execute(_INSERTS[size], list(itertools.chain.from_iterable(chunk)))
-            start += size
-    rows.clear()
+def _insert(connection: sqlite3.Connection, waiting: dict[str, list[Sequence[Any]]]) -> None:
+    """Insert and forget the rows that wait, many a statement."""
+    for table, rows in waiting.items():
+        start = 0
+        for size in _CHUNKS:
+            while len(rows) - start >= size:
+                chunk = rows[start : start + size]
+                connection.execute(_statement(table, len(chunk[0]), size), list(itertools.chain.from_iterable(chunk)))
+                start += size
+    waiting.clear()
+
+
+@functools.cache
+def _statement(table: str, columns: int, rows: int) -> str:
+    """The statement that inserts so many rows; ``table`` is one of ours and never a user's text."""
+    row = f"({', '.join('?' * columns)})"
+    return f"INSERT INTO {table} VALUES {', '.join([row] * rows)}"  # noqa: S608 - see above
 
 
 _CHUNKS = (256, 32, 8, 1)
-_INSERTS = {size: "INSERT INTO event VALUES " + ", ".join(["(?, ?, ?, ?, ?, ?, ?, ?)"] * size) for size in _CHUNKS}
 
 
 def _answer(group: Iterable[_Job]) -> None:
