@@ -22,7 +22,16 @@ HELLO = Program(argv=("python", "-c", "print('hello')"))
 
 
 @pytest.fixture
-def level(sandbox):
+def scratch(tmp_path, monkeypatch):
+    """The place for temporary folders, empty."""
+    place = tmp_path / "scratch"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    return place
+
+
+@pytest.fixture
+def level(sandbox, scratch):
     """A level with a launcher of its own, that is ended afterwards."""
     level = Level(sandbox.isolation.level)
     yield level
@@ -43,7 +52,7 @@ def _descendants(pid=None):
     return found
 
 
-def test_many_runs_leave_nothing_behind(level):
+def test_many_runs_leave_nothing_behind(level, scratch):
     """After a hundred runs there are as many threads, descriptors, folders and processes as after one."""
     level.start(HELLO, Limits()).wait()
 
@@ -51,7 +60,7 @@ def test_many_runs_leave_nothing_behind(level):
         return (
             threading.active_count(),
             sorted(os.listdir("/proc/self/fd")),
-            sorted(name for name in os.listdir(tempfile.gettempdir()) if name.startswith("retrial-")),
+            os.listdir(scratch),
         )
 
     before = belongings()
@@ -79,6 +88,22 @@ def _others():
 
     for other in opening._levels.values():
         yield [lr._process.pid for lr in other._launchers.values() if lr._process is not None]
+
+
+def test_a_run_that_leaves_a_maze_leaves_nothing(level, run, scratch):
+    """Folders that are closed, or nested deeper than Python recurses, are removed all the same."""
+    code = """
+        import os
+        os.mkdir("closed"); open("closed/x", "w").close()
+        try: os.chmod("closed", 0)
+        except OSError: pass
+        os.umask(0o777); os.mkdir("closed2"); os.umask(0o022)
+        for _ in range(3000):
+            os.mkdir("d"); os.chdir("d")
+        print("done")
+    """
+    assert run(level, code).output == "done\n"
+    assert os.listdir(scratch) == []
 
 
 def test_eight_at_once(level):
@@ -120,6 +145,22 @@ def test_a_killed_keeper_is_an_error_of_the_sandbox(isolated, start):
             os.kill(parent, signal.SIGKILL)
     with pytest.raises(SandboxError, match="watches a run is gone"):
         child.wait()
+
+
+def test_a_program_that_kills_its_keeper_has_failed(limited, run, scratch):
+    """Where a program can reach its keeper, killing it is the program's own end, and its folder is still removed."""
+    level = Level("limited")
+    ended = run(level, "import os; os.kill(os.getppid(), 9); import time; time.sleep(60)")
+    assert (ended.exit_code, ended.output) == (-9, "")
+    assert os.listdir(scratch) == []
+    level.close()
+
+
+def test_a_descriptor_that_is_not_open_is_an_error(sandbox):
+    """Handing over a closed descriptor is answered with an error, and costs the sandbox nothing."""
+    with pytest.raises(SandboxError, match="could not start"):
+        sandbox.start(Program(argv=("/bin/true",), fds=(999,)), Limits())
+    assert sandbox.start(HELLO, Limits()).wait().output == "hello\n"
 
 
 def test_a_program_that_does_not_exist_ends_with_127(sandbox):

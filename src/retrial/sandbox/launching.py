@@ -61,27 +61,22 @@ class Launcher:
         Raises:
             SandboxError: if it could not be started in the sandbox.
         """
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self._hand_over(theirs, program.fds)
-        argv = program.argv
-        if argv[0] == "python":
-            argv = (interpreter(), *CLEAN, *argv[1:])
-        request = {
-            "argv": argv,
-            "files": {name: base64.b64encode(content).decode() for name, content in program.files.items()},
-            "stdin": base64.b64encode(program.stdin).decode(),
-            "fds": program.fds,
-            "limits": asdict(limits),
-        }
         answer: dict[str, Any] | None = None
         try:
+            ours, theirs = socket.socketpair()
+        except OSError as error:
+            raise SandboxError(f"the sandbox ({self._level}) has no descriptor left: {error.strerror}") from None
+        try:
+            with theirs:
+                self._hand_over(theirs, program.fds)
             ours.settimeout(_START_SECONDS)
             with contextlib.suppress(ConnectionError):
-                send(ours, request)
+                send(ours, _request(program, limits))
             answer = receive(ours)
         except TimeoutError:
             answer = {"broken": f"no answer for {_START_SECONDS:g} s"}
+        except OSError as error:
+            answer = {"broken": str(error)}
         finally:
             if answer is None or "started" not in answer:
                 ours.close()
@@ -113,7 +108,7 @@ class Launcher:
         source = str(Path(retrial.__file__).parent.parent)
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603  # our own interpreter with our own words
-                [interpreter(), *CLEAN, "-c", _BOOT.format(source, theirs.fileno())],
+                [interpreter(), "-s", "-S", "-P", "-c", _BOOT.format(source, theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -164,6 +159,17 @@ class Launcher:
         if self._process is not None:
             self._process.returncode = 0  # Not ours to wait for.
             self._process = None
+
+
+def _request(program: Program, limits: Limits) -> dict[str, Any]:
+    argv = program.argv
+    return {
+        "argv": (interpreter(), *CLEAN, *argv[1:]) if argv[0] == "python" else argv,
+        "files": {name: base64.b64encode(content).decode() for name, content in program.files.items()},
+        "stdin": base64.b64encode(program.stdin).decode(),
+        "fds": program.fds,
+        "limits": asdict(limits),
+    }
 
 
 def _close_all() -> None:

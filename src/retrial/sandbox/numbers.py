@@ -5,12 +5,12 @@ Knows nothing of what they are refused for.
 
 from __future__ import annotations
 
-import platform
+import os
 from collections.abc import Mapping
 
 __all__ = ["AUDIT_ARCH", "MACHINE", "NUMBERS"]
 
-MACHINE = platform.machine()
+MACHINE = os.uname().machine
 """What this machine calls itself; filters exist for x86_64 and aarch64."""
 
 AUDIT_ARCH: Mapping[str, int] = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}

@@ -150,7 +150,8 @@ def disk() -> str:
 
 def environment() -> str:
     """Find anything in the environment that a clean start does not put there."""
-    known = {"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "PYTHONHASHSEED", "PYTHONDONTWRITEBYTECODE", "LC_CTYPE"}
+    known = {"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "PYTHONHASHSEED", "PYTHONDONTWRITEBYTECODE"}
+    known |= {"LC_CTYPE", "MALLOC_ARENA_MAX"}
     if extra := set(os.environ) - known:
         return "inherited " + ", ".join(sorted(extra)[:5])
     raise PermissionError("it is clean")

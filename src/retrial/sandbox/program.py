@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from retrial.core.reports import Isolation
+from retrial.errors import ConfigError
 
 __all__ = ["Child", "Ended", "Limits", "Program", "Sandbox"]
 
@@ -19,7 +20,7 @@ class Limits:
     """What one program may use."""
 
     seconds: float = 30.0
-    """Wall time after which the whole tree is killed, above 0. CPU time is limited to a little more."""
+    """Wall time after which the whole tree is killed, above 0. CPU time ends with what all processors give in it."""
     memory_bytes: int = 1 << 30
     """Address space of one process."""
     file_bytes: int = 32 << 20
@@ -32,6 +33,17 @@ class Limits:
     """Output after which the program is killed."""
     fork: bool = False
     """Whether it may start processes. Threads are always allowed."""
+
+    def __post_init__(self) -> None:
+        """Refuse limits under which nothing can run.
+
+        Raises:
+            ConfigError: naming the limit and its value.
+        """
+        for name in ("seconds", "memory_bytes", "file_bytes", "open_files"):
+            if not getattr(self, name) > 0:
+                message = f"the sandbox limit {name}={getattr(self, name)!r} must be above 0"
+                raise ConfigError(message)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

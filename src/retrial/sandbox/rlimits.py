@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import os
 import resource
 
 from retrial.sandbox.program import Limits
@@ -21,7 +22,8 @@ def apply_limits(limits: Limits, *, counted: int = 0) -> None:
     The number of processes is counted by user, threads included, and not at all for root. A run gets a fixed number on
     top of the ``counted`` ones, which are not its own.
     """
-    seconds = math.ceil(limits.seconds) + 1
+    # The keeper's clock ends the run; this is for the case that no keeper is left. Threads are counted together.
+    seconds = math.ceil(limits.seconds) * (os.cpu_count() or 1) + 1
     _limit("RLIMIT_CPU", seconds, seconds + 1)
     _limit("RLIMIT_AS", limits.memory_bytes)
     _limit("RLIMIT_FSIZE", limits.file_bytes)
@@ -29,6 +31,9 @@ def apply_limits(limits: Limits, *, counted: int = 0) -> None:
     _limit("RLIMIT_CORE", 0)
     _limit("RLIMIT_MEMLOCK", 0)
     _limit("RLIMIT_MSGQUEUE", 0)
+    _limit("RLIMIT_RTPRIO", 0)
+    _limit("RLIMIT_NICE", 0)
+    _limit("RLIMIT_SIGPENDING", 256)
     _limit("RLIMIT_NPROC", _PROCESSES + counted)
 
 

@@ -76,6 +76,7 @@ class Stage:
             "TMPDIR": f"{os.path.dirname(folder)}/{TMP}",
             "LANG": "C.UTF-8",
             "LC_ALL": "C.UTF-8",
+            "MALLOC_ARENA_MAX": "2",  # Every further one would reserve address space, which is limited.
             "PYTHONHASHSEED": "0",
             "PYTHONDONTWRITEBYTECODE": "1",
         }
