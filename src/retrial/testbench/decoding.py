@@ -71,7 +71,7 @@ _VALUES: dict[str, Callable[[list[Any]], Any]] = {
     "x": lambda parts: slice(*parts),
     "c": lambda parts: complex(*parts),
     "i": lambda parts: int(parts[0], 16),
-    "s": lambda parts: bytes.fromhex(parts[0]).decode("utf-16-le", "surrogatepass"),
+    "s": lambda parts: bytes.fromhex(parts[0]).decode("utf-8", "surrogatepass"),
     "b": lambda parts: bytes.fromhex(parts[0]),
     "y": lambda parts: bytearray.fromhex(parts[0]),
     "e": lambda _parts: ...,

@@ -44,7 +44,7 @@ _BUILTIN: dict[type, tuple[str, Callable[[Any], Any]]] = {
     slice: ("x", lambda value: (value.start, value.stop, value.step)),
     complex: ("c", lambda value: (value.real, value.imag)),
     int: ("i", lambda value: (format(value, "x"),)),
-    str: ("s", lambda value: (value.encode("utf-16-le", "surrogatepass").hex(),)),
+    str: ("s", lambda value: (value.encode("utf-8", "surrogatepass").hex(),)),
     bytes: ("b", lambda value: (value.hex(),)),
     bytearray: ("y", lambda value: (value.hex(),)),
     type(...): ("e", lambda _value: ()),

@@ -134,7 +134,8 @@ class Recorder:
 
     def passed(self, index: int) -> None:
         """An assert held."""
-        self._record(index, True, "assert", "", None, None, None)
+        calls = self.link.calls
+        self._record(index, True, "assert", "", calls[-1][0] if calls else None, None, None)
 
     def caught(self, index: int, error: BaseException) -> None:
         """An assert, or a whole test, ended with an exception."""

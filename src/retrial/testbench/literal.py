@@ -64,8 +64,8 @@ class Outcome:
     """Whether the assert held."""
     message: str = ""
     """What to say if not."""
-    actual: str = ""
-    """The value that the call gave."""
+    actual: str | None = None
+    """What was compared, for a test that did not pass."""
     expected: str | None = None
     """What it is compared with."""
 
@@ -184,7 +184,11 @@ def judge_literal(test: LiteralTest, value: Any, *, truth: bool | None, shown: s
             held = (bool(value) if truth is None else truth) is (test.op == "true")
             wanted = "a true value" if test.op == "true" else "a false value"
             message = f"{test.call} is {actual}, expected {wanted}"
-            return Outcome(passed=held, message="" if held else message, actual=actual, expected=test.op.title())
+            return (
+                Outcome(passed=True)
+                if held
+                else Outcome(passed=False, message=message, actual=actual, expected=test.op.title())
+            )
         subject: Any = value
         if test.offset is not None:
             subject = abs(value - test.offset)
@@ -197,8 +201,9 @@ def judge_literal(test: LiteralTest, value: Any, *, truth: bool | None, shown: s
             passed=False, message=f"{test.call} is {actual}: {text}", actual=actual, expected=short(test.expected)
         )
     if held:
-        return Outcome(passed=True, actual=actual, expected=short(test.expected))
+        return Outcome(passed=True)
     is_call = test.offset is None and test.digits is None
-    told = comparison(test.subject, actual if is_call else short(subject), test.op, short(test.expected))
+    compared = actual if is_call else short(subject)
+    told = comparison(test.subject, compared, test.op, short(test.expected))
     message = told if is_call else f"{told} ({test.call} is {actual})"
-    return Outcome(passed=False, message=message, actual=actual, expected=short(test.expected))
+    return Outcome(passed=False, message=message, actual=compared, expected=short(test.expected))

@@ -116,7 +116,7 @@ def _check(plan: Plan, test: LiteralTest, message: str, *, kind: str, outcome: O
         passed=outcome is not None and outcome.passed,
         message=cleaned(message),
         input=cleaned(test.call),
-        actual=None if outcome is None else cleaned(outcome.actual),
+        actual=None if outcome is None or outcome.actual is None else cleaned(outcome.actual),
         expected=None if outcome is None or outcome.expected is None else cleaned(outcome.expected),
         kind=kind,
     )
