@@ -156,6 +156,15 @@ def test_a_program_that_kills_its_keeper_has_failed(limited, run, scratch):
     level.close()
 
 
+def test_a_kill_that_comes_too_late_changes_nothing(sandbox, start):
+    """Ending a run that has ended by itself, at whatever moment, gives its own report or that of the kill."""
+    for pause in range(20):
+        child = start(sandbox, "print('done')")
+        threading.Event().wait(pause / 500)
+        assert child.kill().exit_code in (0, -9)
+    child.wait(0.1)
+
+
 def test_a_descriptor_that_is_not_open_is_an_error(sandbox):
     """Handing over a closed descriptor is answered with an error, and costs the sandbox nothing."""
     with pytest.raises(SandboxError, match="could not start"):

@@ -3,7 +3,8 @@
 Knows what each of the two closes; knows nothing of how runs are watched. Needs no privilege and no namespace. The
 program shares process ids and the network with the machine, so the filter lets it act on itself only and refuses
 sockets. Where it may start processes it may signal them only if landlock (version 6) or a user of its own bounds
-signals. What all files of a run take together is not bounded, only each file.
+signals. What all files of a run take together is not bounded, only each file. Where it keeps the user that started it,
+no mode can be changed, so what a linker writes is only executable if it was created so.
 """
 
 # ruff: noqa: PTH120  # pathlib is slow to import, and the launcher does without it

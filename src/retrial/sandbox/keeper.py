@@ -57,7 +57,6 @@ def _serve(stage: Stage, library: socket.socket, fds: list[int], request: dict[s
         watch.follow(library, wake)
     finally:
         watch.end(stage)
-    stage.leave()
     with contextlib.suppress(OSError):  # The library may be gone; then nobody asks.
         send(library, watch.report())
 

@@ -19,7 +19,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import retrial
 from retrial.errors import SandboxError
 from retrial.sandbox.interpreter import CLEAN, interpreter, readable_folders
 from retrial.sandbox.program import Limits, Program
@@ -105,7 +104,7 @@ class Launcher:
 
     def _begin(self) -> None:
         ours, theirs = socket.socketpair()
-        source = str(Path(retrial.__file__).parent.parent)
+        source = str(Path(__file__).resolve().parents[2])
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603  # our own interpreter with our own words
                 [interpreter(), "-s", "-S", "-P", "-c", _BOOT.format(source, theirs.fileno())],

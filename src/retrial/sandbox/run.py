@@ -82,7 +82,8 @@ class Run:
         try:
             report = receive(self._keeper)
             if report is not None and "exit_code" in report:
-                self._keeper.recv(1)  # The keeper's end: its namespaces go with it.
+                with contextlib.suppress(OSError):  # However long a folder takes to remove, the report stands.
+                    self._keeper.recv(1)  # The keeper's end: its namespaces and folders go with it.
         except TimeoutError:
             report = {"broken": "the keeper does not answer"}
         finally:
