@@ -38,7 +38,7 @@ class Reflexion:
     """The loop. The defaults are those of ``Reflexion(validator=...)``; ``validator=None`` asks an LLM critic.
 
     Its input is ``{"task": text or an encoded Task, "reflections": [lessons to start from]}``. Its value is
-    ``{"candidate", "trial", "trials", "score", "reason", "reflections"}``: the returned output, the trial that it came
+    ``{"candidate", "trial", "trials", "score", "reason", "reflections"}``: the answer (for code, the code itself), the trial it came
     from, how many trials there were, its score, the last reason, and every lesson; ``hidden`` is added where the task
     has hidden tests, with their ``passed`` and ``score``.
     """
@@ -263,7 +263,7 @@ class Reflexion:
         if not chosen.verdict.passed and self.keep == "best":
             chosen = max(attempts, key=lambda one: (one.verdict.score, -one.trial))
         return {
-            "candidate": chosen.output,
+            "candidate": chosen.verdict.answer or chosen.output,
             "trial": chosen.trial,
             "trials": len(attempts),
             "score": chosen.verdict.score,

@@ -16,7 +16,7 @@ from retrial.errors import ConfigError
 __all__ = ["canonical_json", "digest", "digest_of_text", "first_difference", "join", "valid_name"]
 
 # ASCII, so that a lone surrogate, which is a legal Python string and no UTF-8, is written as an escape like any other.
-_write = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
+_encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def valid_name(name: str) -> str:
@@ -52,8 +52,8 @@ def canonical_json(value: object) -> str:
         ConfigError: if ``value`` is not JSON; NaN and infinity are not.
     """
     try:
-        return _write(value)
-    except (TypeError, ValueError) as error:
+        return _encoder.encode(value)
+    except (TypeError, ValueError, RecursionError) as error:
         raise ConfigError(f"not a JSON value: {error}") from error
 
 

@@ -73,6 +73,8 @@ class Verdict:
     """0 to 1; 1 where passed, unless an evaluator says otherwise."""
     reason: str = ""
     """Why it failed, in words that the reflector can use; empty if passed."""
+    answer: str = ""
+    """The part of the output that was judged, such as the code taken from a reply; empty for all of it."""
     fix_hint: str = ""
     """What the evaluator would change, where it says so."""
     checks: tuple[Check, ...] = ()

@@ -41,7 +41,8 @@ class Account:
         self._calls -= allowed - branch._calls
 
     def charge(self, usage: Usage) -> None:
-        """Add what a call used, here and in every account above."""
-        self._spent += usage
+        """Add what a call used to the root account, whose limits on tokens and cost are the only ones."""
         if self._parent is not None:
             self._parent.charge(usage)
+        elif self._budget != UNLIMITED:
+            self._spent += usage

@@ -165,7 +165,9 @@ class Engine:
         return result_of(events)
 
     def _session(self, run_id: str, **options: Any) -> Session:
-        return Session(run_id, self.journal, self._handler_for, observer=self._notify, **options)
+        return Session(
+            run_id, self.journal, self._handler_for, observer=self._notify if self._observers else None, **options
+        )
 
     def _started(
         self,

@@ -71,6 +71,7 @@ def verdict_of(report: TestReport) -> Verdict:
         passed=passed,
         score=report.passed_count / report.valid_count if report.valid_count and not report.load_error else 0.0,
         reason="" if passed else trace_of(report),
+        answer=report.code,
         checks=report.checks,
         trust="tests",
         isolation=report.isolation,

@@ -76,7 +76,6 @@ def result_of(events: Sequence[Event]) -> Result:
     """Return what a run came to. One that is under way, or was killed, reads as CANCELLED."""
     last = events[-1]
     end: Mapping[str, Any] = last.data if last.kind == RUN_FINISHED else {"error": "it was interrupted"}
-    resumed = [event for event in events if event.kind == RUN_RESUMED]
     passes = trials(events)
     return Result(
         status=Status(end.get("status", Status.CANCELLED)),
@@ -86,7 +85,7 @@ def result_of(events: Sequence[Event]) -> Result:
         attempts=tuple(trial.attempt for trial in passes),
         lessons=_lessons(events, passes),
         error=end.get("error", ""),
-        in_doubt=tuple(key for event in resumed for key in event.data.get("in_doubt", ())),
+        in_doubt=tuple(key for event in events if event.kind == RUN_RESUMED for key in event.data.get("in_doubt", ())),
     )
 
 
@@ -98,10 +97,15 @@ def status_of(events: Sequence[Event]) -> Status | None:
 
 def usage_of(events: Sequence[Event]) -> Usage:
     """Return what a run used: completed model calls, and the seconds of all its sessions."""
-    total = Usage()
-    for response in _latest(events, "model.completed").values():
-        total += decode(Usage, response.data["outcome"].get("usage", {}))
-    return total + Usage(seconds=_seconds_worked(events))
+    used = [event.data["outcome"].get("usage", {}) for event in _latest(events, "model.completed").values()]
+    costs = [usage.get("cost_usd", 0.0) for usage in used]
+    return Usage(
+        calls=sum(usage.get("calls", 0) for usage in used),
+        input_tokens=sum(usage.get("input_tokens", 0) for usage in used),
+        output_tokens=sum(usage.get("output_tokens", 0) for usage in used),
+        cost_usd=None if None in costs else sum(costs),
+        seconds=_seconds_worked(events),
+    )
 
 
 def in_doubt(events: Sequence[Event]) -> tuple[str, ...]:

@@ -1,0 +1,176 @@
+"""The one place that knows every part: from a configuration to an engine with its store and handlers attached."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from retrial.core.budget import Budget
+from retrial.core.codec import encode
+from retrial.core.messages import ModelRequest, ModelResponse
+from retrial.core.tasks import Result, Task
+from retrial.engine.engine import Engine
+from retrial.errors import ConfigError
+from retrial.models.client import ModelClient
+from retrial.models.fake import FakeLLMClient
+from retrial.models.handler import LLMHandler
+from retrial.models.prices import price_known
+from retrial.models.resolve import client_for
+from retrial.models.transport import Limits
+from retrial.recipes import recorded
+from retrial.sandbox.opening import open_sandbox
+from retrial.store.lessons import LessonShelf
+from retrial.store.sqlite import SqliteStore
+from retrial.taskfile import case_tests
+from retrial.testbench.handler import TestsHandler
+
+__all__ = ["DEFAULT_STORE", "Model", "assemble", "solve", "solve_async", "store_path"]
+
+Model = str | ModelClient | Callable[[ModelRequest], ModelResponse | str | Awaitable[ModelResponse | str]]
+"""A name such as ``openai:gpt-5-mini`` or ``recorded:FILE``, a client, or a function from request to reply."""
+
+DEFAULT_STORE = ".retrial/retrial.db"
+"""Where runs and lessons are kept unless something else is said, in the working folder."""
+
+
+def store_path(given: str | os.PathLike[str] | None = None) -> str:
+    """Return the store that is meant: the given one, else ``RETRIAL_STORE``, else the default."""
+    return os.fspath(given) if given is not None else os.environ.get("RETRIAL_STORE") or DEFAULT_STORE
+
+
+def assemble(
+    model: Model | None = None,
+    *,
+    models: Mapping[str, Model] | None = None,
+    store: str | os.PathLike[str] | None = None,
+    budget: Budget | None = None,
+    base_url: str | None = None,
+    record: str | os.PathLike[str] | None = None,
+    sandbox: str | None = None,
+    require_isolation: str | None = None,
+    requests_per_minute: float | None = None,
+    max_concurrency: int | None = None,
+) -> Engine:
+    """Return an engine with a store, models, the test bench and the memory of lessons attached.
+
+    ``model`` plays every role that ``models`` (by role: actor, reflector, critic) does not give to another. ``store``
+    is a file; without one, everything is kept in memory until the engine closes. ``sandbox`` chooses a level of
+    isolation and ``require_isolation`` refuses any lower one; the sandbox is opened when the first tests run.
+
+    Raises:
+        ConfigError: if a model is not known, its key or package is missing, or a dollar budget has no price to go by.
+        JournalError: if the store cannot be opened.
+    """
+    limits: dict[str, Limits] = {}
+
+    def client(which: Model) -> ModelClient:
+        if not isinstance(which, str):
+            return FakeLLMClient(which) if callable(which) else which
+        provider = which.partition(":")[0]
+        shared = limits.setdefault(
+            provider, Limits(requests_per_minute=requests_per_minute, max_concurrency=max_concurrency)
+        )
+        return client_for(which, base_url=base_url, record=Path(record) if record else None, limits=shared)
+
+    roles = {role: client(which) for role, which in (models or {}).items()}
+    default = client(model) if model is not None else None
+    clients = [*roles.values(), *([default] if default is not None else [])]
+    if budget is not None and budget.max_cost_usd is not None:
+        _refuse_unpriced(clients, base_url)
+    journal = SqliteStore(os.fspath(store) if store is not None else ":memory:")
+    engine = Engine(journal, budget)
+    LessonShelf(journal.writer).attach(engine)
+    TestsHandler(lambda: open_sandbox(sandbox, require_isolation)).attach(engine)
+    if clients:
+        handler = LLMHandler(default if default is not None else clients[0], roles=roles)
+        handler.attach(engine)
+        engine.close_with(handler.aclose)
+    return engine
+
+
+async def solve_async(
+    task: str | Task,
+    tests: Sequence[str | tuple[str, object]] = (),
+    *,
+    model: Model,
+    reflector_model: Model | None = None,
+    trials: int = 4,
+    lessons: int | None = 3,
+    entry_point: str | None = None,
+    timeout: float = 30.0,  # noqa: ASYNC109 - the tests' time, not this call's
+    budget: Budget | None = None,
+    store: str | os.PathLike[str] | None = None,
+    from_stored: bool = False,
+    **options: Any,
+) -> Result:
+    """Solve one task by its tests, as ``solve`` does, within a running event loop."""
+    asserts = tuple(test if isinstance(test, str) else case_tests([test])[0] for test in tests)
+    if not isinstance(task, Task):
+        task = Task(prompt=task, tests=asserts, entry_point=entry_point, timeout=timeout)
+    elif asserts:
+        raise ConfigError(f"task {task.id!r} brings its own tests; leave {tests!r} out")
+    if not task.tests:
+        raise ConfigError("the task has no tests, so nothing could fail; give tests=['assert ...']")
+    recipe = {"trials": trials, "lessons": lessons, "from_stored": from_stored}
+    algorithm, metadata = recorded("unit_tests", recipe)
+    roles = {"reflector": reflector_model} if reflector_model is not None else None
+    async with assemble(model, models=roles, store=store_path(store), budget=budget, **options) as engine:
+        return await engine.run(algorithm, {"task": encode(task.identified())}, metadata=metadata)
+
+
+def solve(task: str | Task, tests: Sequence[str | tuple[str, object]] = (), **options: Any) -> Result:
+    """Solve one task by its tests: attempt, run the tests, learn from a failure, and attempt afresh.
+
+    Args:
+        task: what is asked, in words, or a Task with its own tests.
+        tests: asserts such as ``"assert f(1) == 2"``, or pairs ``("f(1)", 2)`` of a call and what it should give.
+        options: ``model`` (needed: a name, a client or a function), ``reflector_model``, ``trials`` (1 to 10, default
+            4), ``lessons`` (how many of the newest stand in the prompt, default 3, None for all), ``entry_point``,
+            ``timeout`` (seconds for all tests of one attempt), ``budget``, ``store`` (a file), ``from_stored`` (begin
+            with the lessons remembered for this task), and what ``assemble`` takes besides.
+
+    Returns:
+        The result: ``passed``, ``output``, ``lessons``, ``attempts``, ``usage`` and ``run_id``.
+
+    Raises:
+        ConfigError: if something is missing or wrong; nothing has been paid for then.
+        JournalError: if the store cannot be written.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(solve_async(task, tests, **options))
+    return _in_a_thread(lambda: asyncio.run(solve_async(task, tests, **options)))
+
+
+def _in_a_thread(work: Callable[[], Result]) -> Result:
+    """Run ``work`` beside a running event loop, as in a notebook."""
+    ends: list[Result | BaseException] = []
+
+    def run() -> None:
+        try:
+            ends.append(work())
+        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+            ends.append(error)
+
+    thread = threading.Thread(target=run, name="retrial-solve")
+    thread.start()
+    thread.join()
+    (end,) = ends
+    if isinstance(end, BaseException):
+        raise end
+    return end
+
+
+def _refuse_unpriced(clients: Sequence[ModelClient], base_url: str | None) -> None:
+    """Refuse a dollar budget that could not hold."""
+    for client in clients:
+        named = client.name
+        if ":" in named and not named.startswith("recorded:") and not price_known(named, base_url):
+            raise ConfigError(
+                f"a dollar budget needs a price for every model, and {named!r} has none; limit calls or tokens instead"
+            )

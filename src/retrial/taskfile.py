@@ -1,0 +1,225 @@
+"""Task files: what a user writes down about a task, read strictly.
+
+Two forms: a TOML file for one task, and a JSONL file of HumanEval-shaped tasks (task_id, prompt, entry_point, test).
+Every mistake is answered with the file, the line and the nearest right name, before anything is run.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from retrial.core.tasks import Task
+from retrial.errors import ConfigError
+
+__all__ = ["TEMPLATE", "case_tests", "load_tasks"]
+
+_FIELDS: Mapping[str, tuple[type, ...]] = {
+    "id": (str,),
+    "prompt": (str,),
+    "tests": (list,),
+    "hidden_tests": (list,),
+    "cases": (list,),
+    "check": (str,),
+    "entry_point": (str,),
+    "completes": (bool,),
+    "modules": (list,),
+    "timeout": (int, float),
+    "metadata": (dict,),
+}
+"""The names that a task file may hold, with their types."""
+
+
+def case_tests(cases: Iterable[tuple[str, object]]) -> tuple[str, ...]:
+    """Turn a table of calls and expected values into asserts.
+
+    >>> case_tests([("add(1, 2)", 3)])
+    ('assert add(1, 2) == 3',)
+    """
+    return tuple(f"assert {call} == {expected!r}" for call, expected in cases)
+
+
+def load_tasks(paths: Sequence[Path]) -> list[Task]:
+    """Read the tasks of files and folders, in order; a folder stands for its ``*.toml`` and ``*.jsonl`` files.
+
+    Raises:
+        ConfigError: if a file cannot be read or is wrong, or two tasks have one id.
+    """
+    tasks: list[Task] = []
+    seen: dict[str, Path] = {}
+    for path in _files(paths):
+        for task in _read_jsonl(path) if path.suffix == ".jsonl" else [_read_toml(path)]:
+            if task.id in seen:
+                raise ConfigError(f"task {task.id!r} stands in {seen[task.id]} and in {path}; give one another id")
+            seen[task.id] = path
+            tasks.append(task)
+    return tasks
+
+
+def _files(paths: Sequence[Path]) -> list[Path]:
+    """The files that are meant."""
+    files: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            files += sorted(child for child in path.iterdir() if child.suffix in (".toml", ".jsonl"))
+        elif path.suffix in (".toml", ".jsonl"):
+            files.append(path)
+        else:
+            raise ConfigError(f"{path}: a task is a .toml file, a .jsonl file or a folder of them")
+    return files
+
+
+def _read_toml(path: Path) -> Task:
+    """One task from a TOML file."""
+    text = _text(path)
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: {error}") from error
+    for name, value in data.items():
+        where = f"{path}, line {_line_of(text, name)}"
+        if name not in _FIELDS:
+            near = difflib.get_close_matches(name, _FIELDS, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"it can be one of {', '.join(sorted(_FIELDS))}"
+            raise ConfigError(f"{where}: {name!r} is no field of a task; {hint}")
+        kinds = _FIELDS[name]
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            wanted = {str: "a text", list: "a list", bool: "true or false", dict: "a table"}.get(kinds[0], "a number")
+            raise ConfigError(f"{where}: {name} = {value!r} must be {wanted}")
+    return _task(data, path, text)
+
+
+def _task(data: Mapping[str, Any], path: Path, text: str) -> Task:
+    """The task that checked fields describe."""
+    prompt = str(data.get("prompt", ""))
+    if not prompt.strip():
+        raise ConfigError(f'{path}: the task has no prompt; add prompt = "..."')
+    tests = _texts(data, "tests", path, text) + _cases(data, path, text)
+    check = data.get("check")
+    if check is not None and tests:
+        raise ConfigError(f"{path}: 'check' and 'tests' are both given; keep one of the two")
+    if check is None and not tests:
+        raise ConfigError(f'{path}: the task has no tests, so nothing could fail; add tests = ["assert ..."]')
+    if check is not None and "entry_point" not in data:
+        raise ConfigError(
+            f"{path}, line {_line_of(text, 'check')}: 'check' needs entry_point = \"the function's name\""
+        )
+    timeout = float(data.get("timeout", 30.0))
+    if not 0 < timeout <= 3600:
+        raise ConfigError(
+            f"{path}, line {_line_of(text, 'timeout')}: timeout = {timeout:g} must be above 0 and at most 3600"
+        )
+    return Task(
+        id=str(data.get("id", path.stem)),
+        prompt=prompt.strip(),
+        tests=(str(check),) if check is not None else tests,
+        hidden_tests=_texts(data, "hidden_tests", path, text),
+        style="asserts" if check is None else "check",
+        entry_point=data.get("entry_point"),
+        completes=bool(data.get("completes", False)),
+        modules=_texts(data, "modules", path, text),
+        timeout=timeout,
+        metadata=data.get("metadata", {}),
+    )
+
+
+def _texts(data: Mapping[str, Any], name: str, path: Path, text: str) -> tuple[str, ...]:
+    """A list of texts."""
+    for item in (items := cast("list[Any]", data.get(name, []))):
+        if not isinstance(item, str) or not item.strip():
+            raise ConfigError(f"{path}, line {_line_of(text, name)}: {name} holds {item!r}; every item must be a text")
+    return tuple(items)
+
+
+def _cases(data: Mapping[str, Any], path: Path, text: str) -> tuple[str, ...]:
+    """The table of calls and expected values, as asserts."""
+    pairs: list[tuple[str, object]] = []
+    for case in cast("list[Any]", data.get("cases", [])):
+        fields = cast("dict[str, Any]", case if isinstance(case, dict) else {})
+        if {*fields} != {"call", "expected"} or not isinstance(fields["call"], str):
+            where = f"{path}, line {_line_of(text, 'cases')}"
+            raise ConfigError(f'{where}: a case is {{ call = "f(1)", expected = 2 }}, not {case!r}')
+        pairs.append((fields["call"], fields["expected"]))
+    return case_tests(pairs)
+
+
+def _read_jsonl(path: Path) -> list[Task]:
+    """HumanEval-shaped tasks, one a line."""
+    tasks: list[Task] = []
+    for number, line in enumerate(_text(path).splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            row: Any = json.loads(line)
+        except ValueError as error:
+            raise ConfigError(f"{path}, line {number}: not JSON ({error}); one object a line") from error
+        fields = cast("dict[str, Any]", row if isinstance(row, dict) else {})
+        missing = [name for name in ("task_id", "prompt", "entry_point", "test") if name not in fields]
+        if missing:
+            raise ConfigError(
+                f"{path}, line {number}: {missing[0]!r} is missing; a task has task_id, prompt, entry_point, test"
+            )
+        tasks.append(
+            Task(
+                id=str(fields["task_id"]),
+                prompt=str(fields["prompt"]),
+                tests=(str(fields["test"]),),
+                style="check",
+                entry_point=str(fields["entry_point"]),
+                completes=True,
+            )
+        )
+    return tasks
+
+
+def _text(path: Path) -> str:
+    """A file's text."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ConfigError(
+            f"cannot read {path}: {error.strerror}; check the name, or make one with `retrial new NAME`"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 (byte {error.start}); save it as UTF-8") from error
+
+
+def _line_of(text: str, name: str) -> int:
+    """The line on which a field begins, from 1."""
+    pattern = re.compile(rf"^\s*(?:\[+\s*)?[\"']?{re.escape(name)}[\"']?\s*[=\].]")
+    return next((number for number, line in enumerate(text.splitlines(), 1) if pattern.match(line)), 1)
+
+
+TEMPLATE = '''\
+# A task for retrial. Try it with:  retrial run {name}.toml --model openai:gpt-5-mini
+
+# What the model is asked, in words. Say what the tests will check; they are not shown to the actor.
+prompt = """
+Write a Python function {function}(text) that returns text with its words in reverse order.
+"""
+
+# What decides. Each test is one assert; list the edge cases, since a lesson is only as good as the test that failed.
+tests = [
+    "assert {function}('one two three') == 'three two one'",
+    "assert {function}('  padded   words ') == 'words padded'",
+    "assert {function}('') == ''",
+]
+
+# The name that the code must define.
+entry_point = "{function}"
+
+# Seconds for all tests of one attempt. An attempt that takes longer has failed.
+timeout = 30
+
+# Also possible:
+# id = "{name}"                                       # the file's name if left out; lessons are stored under it
+# cases = [{{ call = "{function}('a b')", expected = "b a" }}]   # the same as an assert
+# hidden_tests = ["assert ..."]                       # score the result, never steer it
+# modules = ["numpy"]                                 # modules outside the standard library that the code may import
+'''
+"""What ``retrial new`` writes; ``name`` and ``function`` are put in."""
