@@ -180,6 +180,16 @@ def test_a_declared_module_that_is_missing_is_nobodys_fault(run):
         run(ADD, "assert add(1, 2) == 3", modules=("numpy_is_not_here",))
 
 
+def test_a_declared_module_can_be_imported_and_no_other(run):
+    """What the task allows is there; what is installed beside it is not."""
+    code = "import {}\ndef add(a, b): return a + b"
+    assert (
+        run(code.format("sortedcontainers"), "assert add(1, 2) == 3", modules=("sortedcontainers",)).passed_count == 1
+    )
+    report = run(code.format("hypothesis"), "assert add(1, 2) == 3", modules=("sortedcontainers",))
+    assert report.load_error == "hypothesis is not available here"
+
+
 def test_text_is_fit_to_show(run):
     """No escape sequences, addresses or temporary paths, and never endless."""
     code = "class A: pass\ndef add(a, b):\n    print('\\x1b[31mred')\n    raise ValueError(f'\\x1b[1m{A()} /tmp/x1/y ' + 'z' * 10**6)\n"

@@ -38,9 +38,9 @@ class Reflexion:
     """The loop. The defaults are those of ``Reflexion(validator=...)``; ``validator=None`` asks an LLM critic.
 
     Its input is ``{"task": text or an encoded Task, "reflections": [lessons to start from]}``. Its value is
-    ``{"candidate", "trial", "trials", "score", "reason", "reflections"}``: the answer (for code, the code itself), the trial it came
-    from, how many trials there were, its score, the last reason, and every lesson; ``hidden`` is added where the task
-    has hidden tests, with their ``passed`` and ``score``.
+    ``{"candidate", "trial", "trials", "score", "reason", "reflections"}``: the answer (for code, the code itself), the
+    trial it came from, how many trials there were, its score, the last reason, and every lesson; ``hidden`` is added
+    where the task has hidden tests, with their ``passed`` and ``score``.
     """
 
     validator: str | None = None

@@ -94,7 +94,7 @@ class Engine:
         Raises:
             JournalError: if there is a run of that id.
         """
-        session = self._started(algorithm, given, run_id, budget, metadata, owner="")
+        session = self._started(algorithm, given, run_id=run_id, budget=budget, metadata=metadata, owner="")
         await session.flush(last=True)
         return session.run_id
 
@@ -115,7 +115,7 @@ class Engine:
         Raises:
             ConfigError, ReplayError, JournalError: if the run cannot be worked on at all.
         """
-        session = self._started(algorithm, given, run_id, budget, metadata)
+        session = self._started(algorithm, given, run_id=run_id, budget=budget, metadata=metadata, owner=myself())
         return await self._work(session, algorithm, given, budget or self.budget)
 
     async def resume(
@@ -173,10 +173,11 @@ class Engine:
         self,
         algorithm: Algorithm,
         given: Mapping[str, Any],
+        *,
         run_id: str | None,
         budget: Budget | None,
         metadata: Mapping[str, Any] | None,
-        owner: str | None = None,
+        owner: str,
     ) -> Session:
         """A session whose first event says what the run is."""
         session = self._session(run_id or new_run_id())
@@ -187,7 +188,7 @@ class Engine:
             "input": encode(given),
             "budget": encode(budget or self.budget),
             "metadata": encode(metadata or {}),
-            "owner": myself() if owner is None else owner,
+            "owner": owner,
         }
         session.write("run", RUN_STARTED, start)
         return session

@@ -52,22 +52,15 @@ def migrate(connection: sqlite3.Connection, name: str) -> None:
         StoreTooNew: if a later version of retrial wrote it.
         JournalError: if it is another program's database.
     """
-    version = _pragma(connection, "user_version")
-    if version == len(MIGRATIONS) and _pragma(connection, "application_id") == APPLICATION_ID:
+    if (
+        _pragma(connection, "user_version") == len(MIGRATIONS)
+        and _pragma(connection, "application_id") == APPLICATION_ID
+    ):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Read again: another process may have done it while this one waited for the lock.
-        version, owner = _pragma(connection, "user_version"), _pragma(connection, "application_id")
-        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if owner != APPLICATION_ID and (tables or version):
-            raise JournalError(f"{name} is a database of another program; name another file with --store")
-        if version > len(MIGRATIONS):
-            raise StoreTooNew(
-                f"{name} was written by a newer retrial (store version {version}, this one knows {len(MIGRATIONS)}); "
-                f"install a newer retrial, or name another file with --store"
-            )
-        for script in MIGRATIONS[version:]:
+        for script in MIGRATIONS[_checked_version(connection, name) :]:
             for statement in script.split(";"):
                 connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -76,6 +69,20 @@ def migrate(connection: sqlite3.Connection, name: str) -> None:
     except BaseException:
         connection.execute("ROLLBACK")
         raise
+
+
+def _checked_version(connection: sqlite3.Connection, name: str) -> int:
+    """The version of a file that is ours, or empty, and not newer than this code."""
+    version, owner = _pragma(connection, "user_version"), _pragma(connection, "application_id")
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if owner != APPLICATION_ID and (tables or version):
+        raise JournalError(f"{name} is a database of another program; name another file with --store")
+    if version > len(MIGRATIONS):
+        raise StoreTooNew(
+            f"{name} was written by a newer retrial (store version {version}, this one knows {len(MIGRATIONS)}); "
+            f"install a newer retrial, or name another file with --store"
+        )
+    return version
 
 
 def _pragma(connection: sqlite3.Connection, name: str) -> int:

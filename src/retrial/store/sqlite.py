@@ -76,7 +76,7 @@ class SqliteStore:
 
 
 def _new_number() -> int:
-    """A run's number: by time, so that runs that are worked on together lie together, and unlike any other process's."""
+    """A run's number: by time, so that runs of one time lie together, and unlike any other process's."""
     return (time.time_ns() // 1000 << 11) | secrets.randbits(11)
 
 

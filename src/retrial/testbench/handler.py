@@ -32,7 +32,7 @@ class TestsHandler:
         """Have ``engine`` send every RunTests here."""
         engine.handle(RunTests, self)
 
-    async def __call__(self, effect: RunTests, key: str = "") -> TestReport:  # noqa: ARG002 - a handler is told where it is called
+    async def __call__(self, effect: RunTests, key: str = "") -> TestReport:
         """Run the tests of ``effect``.
 
         Raises:

@@ -213,6 +213,7 @@ def run(fd: int) -> None:
     pipe = _Pipe(fd)
     pipe.send(b"H", b"")
     job: dict[str, Any] = decode_frame(pipe.receive()[1])[0]
+    sys.path.extend(job["paths"])
     recorder = Recorder(pipe, job["nonce"], job["asserts"])
     link = recorder.link = Link(recorder.exchange, recorder.spoiled, set(job["classes"]))
     link.exported = job["exported"]

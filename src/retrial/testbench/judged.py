@@ -95,6 +95,7 @@ class _Relay:
             "classes": list(plan.classes),
             "entry": self._session.rules.entry_point,
             "exported": dict(self._session.exported),
+            "paths": list(self._session.rules.paths),
             "nonce": self._nonce,
             "asserts": [*asserts, ["check(candidate)", "check(candidate)", False]],
         }

@@ -29,14 +29,18 @@ class Slow(Exception):
 class Process:
     """A started program that holds one end of a socket, whose number it gets as its last argument."""
 
-    def __init__(self, sandbox: Sandbox, name: str, files: Mapping[str, bytes], limits: Limits) -> None:
+    def __init__(
+        self, sandbox: Sandbox, name: str, files: Mapping[str, bytes], limits: Limits, paths: tuple[str, ...] = ()
+    ) -> None:
         ours, theirs = socket.socketpair()
         self._socket = ours
         self._ended: Ended | None = None
         self._buffer = bytearray()
         try:
             argv = ("python", name, str(theirs.fileno()))
-            self._child: Child = sandbox.start(Program(argv=argv, files=files, fds=(theirs.fileno(),)), limits)
+            self._child: Child = sandbox.start(
+                Program(argv=argv, files=files, fds=(theirs.fileno(),), paths=paths), limits
+            )
         except BaseException:
             ours.close()
             raise

@@ -81,7 +81,7 @@ class Session:
     def start(self, name: str, program: bytes) -> Process:
         """Start a process of this session, which ends with it at the latest."""
         left = max(self.deadline - time.monotonic(), 0.1)
-        process = Process(self.sandbox, name, {name: program}, Limits(seconds=left + _GRACE))
+        process = Process(self.sandbox, name, {name: program}, Limits(seconds=left + _GRACE), self.rules.paths)
         self._open.append(process)
         if self.interrupted:
             process.kill()
