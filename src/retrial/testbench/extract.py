@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
-import warnings
+
+from retrial.testbench.syntax import UNREADABLE, compiles, tree_of
 
 __all__ = ["extract_code"]
 
@@ -46,13 +47,7 @@ def _ended(code: str) -> str:
 
 
 def _compiles(code: str) -> bool:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(code, "<reply>", "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
-        return False
-    return True
+    return compiles(code) is True
 
 
 def _fenced(text: str) -> list[tuple[str, str]]:
@@ -80,10 +75,8 @@ def _dedented(lines: list[str], indent: str) -> str:
 def _names(code: str) -> set[str]:
     """What code defines at its top level; by its look where it does not parse."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = tree_of(code)
+    except UNREADABLE:
         found = re.findall(r"^(?:async\s+def|def|class)\s+(\w+)|^(\w+)\s*=[^=]", code, re.MULTILINE)
         return {name for pair in found for name in pair if name}
     names: set[str] = set()
@@ -139,8 +132,8 @@ def _with_needs(earlier: list[str], code: str) -> str:
     """``code`` after those earlier blocks that define names which it reads and does not define."""
     for content in reversed(earlier):
         try:
-            read = {node.id for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)}
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            read = {node.id for node in ast.walk(tree_of(code)) if isinstance(node, ast.Name)}
+        except UNREADABLE:
             return code
         missing = read - _names(code)
         if missing & _names(content) and _compiles(content):

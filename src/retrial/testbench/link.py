@@ -258,8 +258,13 @@ class Link:
             return True
         if not self.may_meet(remote, other) or self.ask("op", "eq", remote, other) is not True:
             return False
-        strangers = [object(), _other_value(other)]
-        return not any(self.ask("op", "eq", remote, stranger) is True for stranger in strangers if stranger is not None)
+        return not any(self._says_equal(remote, stranger) for stranger in (object(), _other_value(other)))
+
+    def _says_equal(self, remote: Remote, stranger: object) -> bool:
+        try:
+            return self.ask("op", "eq", remote, stranger) is True
+        except Exception:  # noqa: BLE001 - an honest comparison may fail on what it does not know
+            return False
 
     # Showing
 
@@ -289,10 +294,15 @@ def _named(link: Link, name: str) -> Any:
 
 def _other_value(value: object) -> Any:
     """Another plain value of the same type, which an honest comparison tells from ``value``."""
-    if isinstance(value, (bool, Remote)):
-        return None
-    if isinstance(value, (int, float)):
-        return value + 7919
-    if isinstance(value, str):
-        return value + "\x7f?"
-    return builtins.object() if value is not None else 7919
+    other: Any = builtins.object()
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        other = value + 7919
+    elif isinstance(value, str):
+        other = value + "?"
+    elif isinstance(value, (list, tuple)):
+        other = type(value)([*value, 7919])
+    elif isinstance(value, dict):
+        other = {**value, 7919: 7919}
+    elif isinstance(value, (set, frozenset)):
+        other = value | {7919}
+    return other

@@ -10,6 +10,8 @@ import ast
 import builtins
 from dataclasses import dataclass
 
+from retrial.testbench.syntax import compiles, tree_of
+
 __all__ = ["Given", "LiteralTest", "Plan", "free_names", "parsed"]
 
 
@@ -76,14 +78,10 @@ class Plan:
 
 def parsed(source: str) -> ast.Module | str:
     """The tree of a test, or why it has none."""
-    try:
-        tree = ast.parse(source)
-        compile(source, "<test>", "exec", dont_inherit=True)
-    except SyntaxError as error:
-        return f"it is no valid Python: {error.msg}"
-    except (ValueError, RecursionError, MemoryError):
-        return "it is no valid Python"
-    return tree
+    found = compiles(source)
+    if found is True:
+        return tree_of(source)
+    return f"it is no valid Python: {found.msg}" if isinstance(found, SyntaxError) else "it is no valid Python"
 
 
 def free_names(tree: ast.AST) -> list[str]:

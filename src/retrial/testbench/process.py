@@ -10,7 +10,7 @@ import contextlib
 import signal
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from retrial.sandbox.program import Child, Ended, Limits, Program, Sandbox
 from retrial.testbench.wire import MAX_FRAME
@@ -86,30 +86,21 @@ class Process:
         with contextlib.suppress(OSError):
             self._socket.close()
         if self._ended is None:
-            self._ended = self._collected(self._child.kill)
+            self._ended = self._child.kill()
         return self._ended
 
     def wait(self, seconds: float) -> Ended:
         """How it ended, or what killing it gave if it did not within ``seconds``."""
         if self._ended is None:
-            self._ended = self._collected(lambda: self._child.wait(seconds))
+            self._ended = self._child.wait(seconds)
         self.kill()
         return self._ended
-
-    @staticmethod
-    def _collected(collect: Callable[[], Ended]) -> Ended:
-        try:
-            return collect()
-        except OSError:
-            # The watcher of the process closed its connection first: the process is gone, its output with it.
-            return Ended(exit_code=None, output="", output_bytes=0, timed_out=False)
 
     def interrupt(self) -> None:
         """End the tree from another thread; whoever waits for a frame finds the socket closed."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
-        with contextlib.suppress(OSError):
-            self._child.kill()
+        self._child.kill()
 
 
 def _left(deadline: float) -> float:
@@ -122,7 +113,7 @@ def _left(deadline: float) -> float:
 def exit_words(ended: Ended) -> str:
     """How a process ended, in words."""
     if ended.exit_code is None:
-        return "it was ended for using too much" if not ended.timed_out else "its time ran out"
+        return "its time ran out" if ended.timed_out else "it printed too much"
     if ended.exit_code >= 0:
         return f"exit code {ended.exit_code}"
     try:

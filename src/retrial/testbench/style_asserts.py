@@ -12,6 +12,7 @@ from retrial.core.effects import RunTests
 from retrial.testbench.literal import read_literal
 from retrial.testbench.plan import Given, LiteralTest, Plan, free_names, parsed
 from retrial.testbench.rewrite import is_tuple, rewritten, subject_of
+from retrial.testbench.syntax import tree_of
 
 __all__ = ["plan_asserts"]
 
@@ -26,6 +27,8 @@ def plan_asserts(effect: RunTests) -> Plan:
         body=[part for tree in trees if isinstance(tree, ast.Module) for part in tree.body], type_ignores=[]
     )
     mentioned = free_names(whole)
+    if effect.entry_point and effect.entry_point not in mentioned:
+        mentioned.append(effect.entry_point)
     uses = {*mentioned, *_tainted(whole, {*mentioned, "solution"})}
     asserted = any("assert" in name.lower() for name in _words(whole))
     given: list[Given] = []
@@ -47,7 +50,7 @@ def plan_asserts(effect: RunTests) -> Plan:
                 read_literal(only, index, {name: name for name in mentioned}) if isinstance(only, ast.Assert) else None
             )
             literal = [*literal, test] if test else None
-        programs.append((index, rewritten(ast.parse(source), lambda _node, index=index: index, inside=False)))
+        programs.append((index, rewritten(tree_of(source), lambda _node, index=index: index, inside=False)))
     return Plan(
         given=tuple(given),
         programs=tuple(programs),

@@ -9,6 +9,7 @@ from retrial.errors import ConfigError
 from retrial.testbench.literal import read_literal
 from retrial.testbench.plan import Given, LiteralTest, Plan, free_names, parsed
 from retrial.testbench.rewrite import is_constant_true, is_tuple, rewritten, subject_of
+from retrial.testbench.syntax import tree_of
 
 __all__ = ["plan_check"]
 
@@ -44,7 +45,7 @@ def plan_check(effect: RunTests) -> Plan:
         index = numbers.get((node.lineno, node.col_offset))
         return None if index is None or given[index].bad else index
 
-    program = rewritten(ast.parse(source), number, inside=True)
+    program = rewritten(tree_of(source), number, inside=True)
     return Plan(
         given=given, programs=((len(given), program),), literal=literal, inside=True, mentioned=tuple(mentioned)
     )
