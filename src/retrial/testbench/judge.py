@@ -15,7 +15,7 @@ import sys
 from retrial.testbench.link import Link
 from retrial.testbench.remote import Gone, describe_error
 from retrial.testbench.wire import decode_frame, encode_frame
-from retrial.testbench.wording import clipped, comparison, gone, short
+from retrial.testbench.wording import clipped, comparison, gone, short, undefined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -153,6 +153,9 @@ class Recorder:
                 self._detail = [f"the test's own assertion failed: {clipped(text)}", call, None, None]
             self._record(index, False, "assert", *self._detail)
             return
+        if told is None and isinstance(error, NameError) and error.name:
+            own = [name for name, kind in self.link.exported.items() if not kind.endswith("imported")]
+            told = undefined(error.name, own)
         if told is None:
             text = f"the test raised {type(error).__name__}: {error}"
             told = f"{text} (last call: {call} is {calls[-1][1]})" if calls and calls[-1][1] else text

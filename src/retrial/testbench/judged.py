@@ -89,7 +89,7 @@ class _Relay:
         plan = self._plan
         asserts = [[given.name, given.subject, given.subject_is_call] for given in plan.given]
         job = {
-            "programs": [list(program) for program in plan.programs],
+            "programs": [list(program) for program in plan.programs()],
             "inside": plan.inside,
             "mentioned": list(plan.mentioned),
             "classes": list(plan.classes),

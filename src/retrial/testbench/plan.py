@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from retrial.testbench.syntax import compiles, tree_of
@@ -61,8 +62,8 @@ class Plan:
 
     given: tuple[Given, ...]
     """The tests, in order."""
-    programs: tuple[tuple[int, str], ...]
-    """What the judge runs: the index of the test and its rewritten source."""
+    programs: Callable[[], tuple[tuple[int, str], ...]]
+    """Gives what the judge runs, if one is needed: the index of the test and its rewritten source."""
     literal: tuple[LiteralTest, ...] | None
     """All valid tests, where each of them is literal; else None."""
     inside: bool = False

@@ -17,7 +17,7 @@ from retrial.testbench.encoding import Encoder
 from retrial.testbench.process import Closed, Process, Slow, exit_words
 from retrial.testbench.program import candidate_program
 from retrial.testbench.wire import MAX_FRAME, Malformed, decode_frame
-from retrial.testbench.wording import clipped, raised
+from retrial.testbench.wording import clipped, raised, undefined
 
 __all__ = ["LoadFailed", "Lost", "Rules", "Session", "missing_name"]
 
@@ -67,7 +67,7 @@ class Session:
     def __init__(self, rules: Rules, sandbox: Sandbox) -> None:
         self.rules = rules
         self.sandbox = sandbox
-        self.deadline = time.monotonic() + rules.timeout
+        self.deadline = 0.0
         self.exported: Mapping[str, str] = {}
         self.output = ""
         self.interrupted = False
@@ -77,6 +77,10 @@ class Session:
         self._loaded = False
 
     # Processes
+
+    def begin(self) -> None:
+        """The time for everything starts now."""
+        self.deadline = time.monotonic() + self.rules.timeout
 
     def start(self, name: str, program: bytes) -> Process:
         """Start a process of this session, which ends with it at the latest."""
@@ -221,12 +225,7 @@ def missing_name(name: str, exported: Mapping[str, str]) -> str:
     """
     own = [known for known, kind in exported.items() if not kind.endswith("imported")]
     close = difflib.get_close_matches(name, own, n=len(own) or 1, cutoff=0.6)
-    names = [*close, *[known for known in own if known not in close]][:10]
-    return (
-        f"{name} is not defined; the code defines: {', '.join(names)}"
-        if names
-        else (f"{name} is not defined; the code defines nothing")
-    )
+    return undefined(name, [*close, *[known for known in own if known not in close]])
 
 
 def _load_text(name: str, text: str, steps: list[Any], missing: Any) -> str:

@@ -32,7 +32,6 @@ def plan_asserts(effect: RunTests) -> Plan:
     uses = {*mentioned, *_tainted(whole, {*mentioned, "solution"})}
     asserted = any("assert" in name.lower() for name in _words(whole))
     given: list[Given] = []
-    programs: list[tuple[int, str]] = []
     literal: list[LiteralTest] | None = []
     for index, (source, tree) in enumerate(zip(sources, trees, strict=True)):
         bad = tree if isinstance(tree, str) else _fault(tree, uses, asserted=asserted)
@@ -50,10 +49,17 @@ def plan_asserts(effect: RunTests) -> Plan:
                 read_literal(only, index, {name: name for name in mentioned}) if isinstance(only, ast.Assert) else None
             )
             literal = [*literal, test] if test else None
-        programs.append((index, rewritten(tree_of(source), lambda _node, index=index: index, inside=False)))
+
+    def programs() -> tuple[tuple[int, str], ...]:
+        return tuple(
+            (index, rewritten(tree_of(source), lambda _node, index=index: index, inside=False))
+            for index, source in enumerate(sources)
+            if not given[index].bad
+        )
+
     return Plan(
         given=tuple(given),
-        programs=tuple(programs),
+        programs=programs,
         literal=None if literal is None else tuple(literal),
         mentioned=tuple(mentioned),
     )

@@ -34,7 +34,7 @@ def plan_check(effect: RunTests) -> Plan:
         key=lambda node: (node.lineno, node.col_offset),
     )
     if not asserts:
-        return Plan(given=(), programs=(), literal=None)
+        return Plan(given=(), programs=tuple, literal=None)
     parameter = check.args.args[0].arg if check.args.args else "candidate"
     numbers = {(node.lineno, node.col_offset): index for index, node in enumerate(asserts)}
     given = tuple(_given(node, {parameter, effect.entry_point}) for node in asserts)
@@ -45,14 +45,14 @@ def plan_check(effect: RunTests) -> Plan:
         index = numbers.get((node.lineno, node.col_offset))
         return None if index is None or given[index].bad else index
 
-    program = rewritten(tree_of(source), number, inside=True)
-    return Plan(
-        given=given, programs=((len(given), program),), literal=literal, inside=True, mentioned=tuple(mentioned)
-    )
+    def programs() -> tuple[tuple[int, str], ...]:
+        return ((len(given), rewritten(tree_of(source), number, inside=True)),)
+
+    return Plan(given=given, programs=programs, literal=literal, inside=True, mentioned=tuple(mentioned))
 
 
 def _invalid(source: str, why: str) -> Plan:
-    return Plan(given=(Given(name=source.strip()[:200], bad=why),), programs=(), literal=None, inside=True)
+    return Plan(given=(Given(name=source.strip()[:200], bad=why),), programs=tuple, literal=None, inside=True)
 
 
 def _given(node: ast.Assert, functions: set[str]) -> Given:

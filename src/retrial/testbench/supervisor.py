@@ -49,9 +49,14 @@ def examine(effect: RunTests, session: Session) -> TestReport:
         EvaluatorError: if there is no test, or none that is valid.
         SandboxError: if the sandbox fails.
     """
-    plan = _plan(effect)
+    _check_request(effect)
     checks: dict[int, list[Check]] = {}
+    session.begin()
     try:
+        if session.rules.code.strip():
+            # The process starts while the tests are read.
+            session.launch()
+        plan = _plan(effect)
         load_error, finished = _attempt(plan, session, checks)
     finally:
         session.close()
@@ -72,13 +77,16 @@ def examine(effect: RunTests, session: Session) -> TestReport:
     )
 
 
-def _plan(effect: RunTests) -> Plan:
+def _check_request(effect: RunTests) -> None:
     if not effect.tests:
         raise EvaluatorError("no tests: a task without tests can be judged by nothing; give it at least one")
     if effect.style not in STYLES:
         raise ConfigError(f"unknown test style {effect.style!r}; known: {', '.join(STYLES)}")
     if effect.timeout <= 0 or (effect.test_timeout is not None and effect.test_timeout <= 0):
         raise ConfigError(f"timeouts must be above 0, not {effect.timeout!r} and {effect.test_timeout!r}")
+
+
+def _plan(effect: RunTests) -> Plan:
     plan = STYLES[effect.style](effect)
     if not plan.given:
         raise EvaluatorError("no tests: nothing in the given tests asserts anything")
@@ -93,7 +101,6 @@ def _attempt(plan: Plan, session: Session, checks: dict[int, list[Check]]) -> tu
     if not session.rules.code.strip():
         return "the reply holds no code", True
     try:
-        session.launch()
         return "", _run(plan, session, checks)
     except LoadFailed as failure:
         if checks:

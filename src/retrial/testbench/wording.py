@@ -10,7 +10,7 @@ from __future__ import annotations
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportUnknownLambdaType=false
 
-__all__ = ["MAX_MESSAGE", "clipped", "comparison", "gone", "raised", "short"]
+__all__ = ["MAX_MESSAGE", "clipped", "comparison", "gone", "raised", "short", "undefined"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,6 +91,15 @@ def raised(call: str, name: str, text: str, where: list[Any], missing: str | Non
     head = f"{call} raised {name}" + (f": {clipped(text, 1500)}" if text else "")
     steps = [f"line {line}: {source}" if source else f"line {line}" for line, _, source in where[-3:]]
     return f"{head} ({' -> '.join(steps)})" if steps else head
+
+
+def undefined(name: str, names: list[str]) -> str:
+    """Why a name cannot be used: ``names`` is what the code defines instead, the likeliest first.
+
+    >>> undefined("add", ["addition"])
+    'add is not defined; the code defines: addition'
+    """
+    return f"{name} is not defined; the code defines{': ' if names else ' '}{', '.join(names[:10]) or 'nothing'}"
 
 
 def gone(kind: str, detail: str, call: str) -> str:
