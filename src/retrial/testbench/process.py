@@ -113,7 +113,7 @@ def _left(deadline: float) -> float:
 def exit_words(ended: Ended) -> str:
     """How a process ended, in words."""
     if ended.exit_code is None:
-        return "its time ran out" if ended.timed_out else "it printed too much"
+        return "it printed too much" if ended.output_bytes >= Limits().flood_bytes else "it closed its connection"
     if ended.exit_code >= 0:
         return f"exit code {ended.exit_code}"
     try:

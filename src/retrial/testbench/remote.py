@@ -88,37 +88,37 @@ class Remote:
     __slots__ = ("retrial_generation", "retrial_item", "retrial_link", "retrial_name")
 
     def __repr__(self) -> str:
-        link: Any = object.__getattribute__(self, "retrial_link")
+        link: Any = _link_of(self)
         name = f"<{object.__getattribute__(self, 'retrial_name')} object>"
         return name if link.quiet else _readable(link.ask("op", "repr", self))
 
     def __str__(self) -> str:
-        return _readable(object.__getattribute__(self, "retrial_link").ask("op", "str", self))
+        return _readable(_link_of(self).ask("op", "str", self))
 
     def __getattr__(self, name: str) -> Any:
-        return object.__getattribute__(self, "retrial_link").ask("get", None, self, name)
+        return _link_of(self).ask("get", None, self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        object.__getattribute__(self, "retrial_link").ask("set", None, self, name, value)
+        _link_of(self).ask("set", None, self, name, value)
 
     def __delattr__(self, name: str) -> None:
-        object.__getattribute__(self, "retrial_link").ask("delete", None, self, name)
+        _link_of(self).ask("delete", None, self, name)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:  # noqa: D102 - calls what it stands for
         name = object.__getattribute__(self, "retrial_name")
-        return object.__getattribute__(self, "retrial_link").call(self, name, args, kwargs)
+        return _link_of(self).call(self, name, args, kwargs)
 
     def __eq__(self, other: object) -> bool:
-        return object.__getattribute__(self, "retrial_link").equal(self, other)
+        return _link_of(self).equal(self, other)
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
     def __hash__(self) -> int:
-        return object.__getattribute__(self, "retrial_link").ask("op", "hash", self)
+        return _link_of(self).ask("op", "hash", self)
 
     def __contains__(self, wanted: Any) -> bool:
-        link: Any = object.__getattribute__(self, "retrial_link")
+        link: Any = _link_of(self)
         if link.may_meet(self, wanted):
             return link.ask("op", "contains", self, wanted) is True
         return any(part == wanted for part in self)  # type: ignore[attr-defined]
@@ -129,8 +129,18 @@ class Remote:
     def __exit__(self, kind: Any, error: Any, trace: Any) -> Any:  # noqa: PYI036 - as the solution wants them
         return self.__getattr__("__exit__")(kind, error, None)
 
+    def __copy__(self) -> Any:
+        return _link_of(self).ask("op", "copy", self)
+
+    def __deepcopy__(self, _known: Any) -> Any:
+        return _link_of(self).ask("op", "deepcopy", self)
+
     def __await__(self) -> Any:
-        return awaited(object.__getattribute__(self, "retrial_link"), self).__await__()
+        return awaited(_link_of(self), self).__await__()
+
+
+def _link_of(remote: Remote) -> Any:
+    return object.__getattribute__(remote, "retrial_link")
 
 
 def _readable(value: Any) -> str:
@@ -144,7 +154,7 @@ async def awaited(link: Any, remote: Remote) -> Any:
 
 def _forward(name: str) -> Callable[..., Any]:
     def method(self: Remote, *args: Any) -> Any:
-        return object.__getattribute__(self, "retrial_link").ask("op", name, self, *args)
+        return _link_of(self).ask("op", name, self, *args)
 
     return method
 
@@ -153,7 +163,7 @@ def _operate(name: str, *, swapped: bool = False) -> Callable[..., Any]:
     wire_name = name + "_" if name in ("and", "or") else name
 
     def method(self: Remote, other: Any) -> Any:
-        link: Any = object.__getattribute__(self, "retrial_link")
+        link: Any = _link_of(self)
         if not link.may_meet(self, other):
             held = object.__getattribute__(self, "retrial_name")
             raise TypeError(f"a {held} object stands where the test expects plain data")
