@@ -1,0 +1,92 @@
+"""What a run would cost at most, before anything is paid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from retrial.cli import exits
+from retrial.cli.render import money, plural
+from retrial.cli.screen import Screen
+from retrial.core.budget import Budget
+from retrial.core.tasks import Task
+from retrial.engine.run import Algorithm
+from retrial.errors import ConfigError
+from retrial.models.prices import upper_bound_usd
+from retrial.models.resolve import client_for
+
+__all__ = ["foretell"]
+
+OUTPUT_TOKENS = 4000
+"""The most that one call is assumed to write."""
+EXTRA_INPUT_TOKENS = 2000
+"""The most that lessons, an attempt and the tests' words are assumed to add to a task's prompt."""
+CHARACTERS_A_TOKEN = 2
+"""Few, so that the number of tokens is rather too high."""
+
+
+def foretell(tasks: Sequence[Task], algorithm: Algorithm, share: Budget, options: Mapping[str, Any]) -> int:
+    """Print the bounds of a run over ``tasks``, each of which has ``share``, and return the exit code."""
+    screen = Screen(as_json=options["as_json"])
+    each = algorithm.max_calls if share.max_calls is None else min(algorithm.max_calls, share.max_calls)
+    calls = each * len(tasks)
+    cost = _cost(tasks, each, options)
+    limit = None if share.max_cost_usd is None else share.max_cost_usd * len(tasks)
+    trouble = _trouble(options)
+    if screen.as_json:
+        bounds = {"tasks": len(tasks), "max_calls": calls, "max_cost_usd": cost, "budget_usd": limit}
+        screen.json({"dry_run": True, **bounds, "task_ids": [task.id for task in tasks], "problem": trouble})
+        return exits.SOLVED
+    for task in tasks[:20]:
+        visible = plural(len(task.tests), "test file" if task.style == "check" else "test")
+        screen.line((task.id, "bold"), f"  {visible}, {task.timeout:g} s")
+    if len(tasks) > 20:
+        screen.line(f"and {plural(len(tasks) - 20, 'task')} more")
+    screen.line(f"calls   at most {calls:,}: {plural(len(tasks), 'task')}, {each} each")
+    assumed = (
+        f"if no call writes more than {OUTPUT_TOKENS:,} tokens or reads more than {EXTRA_INPUT_TOKENS:,} and its "
+        f"task's prompt"
+    )
+    if not options["model"]:
+        screen.line("cost    name a --model to see it")
+    elif cost is None:
+        screen.line("cost    no price known")
+    else:
+        screen.line(f"cost    at most {money(cost)}, {assumed}" if cost else "cost    $0")
+    if limit is not None:
+        screen.line(f"        and the budget ends it at {money(limit)}")
+    if trouble:
+        screen.line(("note    ", "yellow"), f"it would not start: {trouble}")
+    screen.line("Nothing was asked and nothing was written; the level of isolation was not probed.")
+    return exits.SOLVED
+
+
+def _cost(tasks: Sequence[Task], calls: int, options: Mapping[str, Any]) -> float | None:
+    """The most that ``calls`` for each task can cost, None without a price."""
+    actor = options["model"]
+    if not actor:
+        return None
+    acting = min(calls, options["trials"])
+    total = 0.0
+    for model, count in ((actor, acting), (options["reflector_model"] or actor, calls - acting)):
+        for task in tasks:
+            read = len(task.prompt) // CHARACTERS_A_TOKEN + EXTRA_INPUT_TOKENS
+            try:
+                price = upper_bound_usd(model, read, OUTPUT_TOKENS, options["base_url"])
+            except ConfigError:
+                return None
+            if price is None:
+                return None
+            total += price * count
+    return total
+
+
+def _trouble(options: Mapping[str, Any]) -> str:
+    """Why the models could not be asked; empty if they could."""
+    for model in (options["model"], options["reflector_model"]):
+        if model:
+            try:
+                client_for(model, base_url=options["base_url"])
+            except ConfigError as error:
+                return str(error)
+    return ""

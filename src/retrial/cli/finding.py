@@ -1,0 +1,101 @@
+"""From what a user types to the runs that are meant, and how each of them stands."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+
+from retrial.assembly import store_path
+from retrial.core.events import RUN_FINISHED, RUN_RESUMED, RUN_STARTED, Event
+from retrial.engine.owner import alive
+from retrial.errors import ConfigError, RunNotFound
+from retrial.log.journal import Journal
+from retrial.store.sqlite import SqliteStore
+
+__all__ = ["batch_of", "find_one", "find_some", "opened", "standing", "task_id_of"]
+
+
+@asynccontextmanager
+async def opened(store: str | None) -> AsyncGenerator[SqliteStore]:
+    """Open the store that is meant, which must exist: looking at runs makes no file.
+
+    Raises:
+        ConfigError: if there is no such file.
+    """
+    path = store_path(store)
+    if not os.path.exists(path):  # noqa: ASYNC240, PTH110 - one look, before any work that it could hold up
+        raise ConfigError(f"there is no store {path!r} yet; `retrial run` makes it, or name another with --store")
+    journal = SqliteStore(path)
+    try:
+        yield journal
+    finally:
+        await journal.close()
+
+
+async def find_some(journal: Journal, name: str) -> list[str]:
+    """Return the ids of the runs that ``name`` means, in order: an id, the beginning of one, a batch, or ``last``.
+
+    Raises:
+        RunNotFound: if there is none.
+        ConfigError: if it is the beginning of several that were not started together.
+    """
+    if name == "last":
+        newest = await journal.heads(1)
+        if not newest:
+            raise RunNotFound("there are no runs yet; `retrial run TASK` makes one")
+        name = batch_of(newest[0].first.run_id)
+    found = sorted(head.first.run_id for head in await journal.heads(prefix=name))
+    if name in found:
+        return [name]
+    batches = list(dict.fromkeys(batch_of(run_id) for run_id in found))
+    if not batches:
+        raise RunNotFound(f"no run {name!r}; `retrial runs` lists those there are")
+    if len(batches) > 1:
+        some = ", ".join(batches[:3])
+        raise ConfigError(
+            f"{name!r} is the beginning of {len(batches)} runs ({some}, ...); type more of the one you mean"
+        )
+    return found
+
+
+async def find_one(journal: Journal, name: str) -> str:
+    """Return the id of the one run that ``name`` means; of a batch that was run last, its newest.
+
+    Raises:
+        RunNotFound, ConfigError: if there is none, or several.
+    """
+    found = await find_some(journal, name)
+    if len(found) > 1:
+        raise ConfigError(f"{name!r} is a batch of {len(found)} runs; name one, such as {found[0]!r}")
+    return found[0]
+
+
+def batch_of(run_id: str) -> str:
+    """Return what the ids of runs that were started together have in common.
+
+    >>> batch_of("261130-1842-4f9a1c03b7e2.017"), batch_of("261130-1842-4f9a1c03b7e2")
+    ('261130-1842-4f9a1c03b7e2', '261130-1842-4f9a1c03b7e2')
+    """
+    start, dot, number = run_id.rpartition(".")
+    return start if dot and number.isdigit() else run_id
+
+
+def task_id_of(start: Event) -> str:
+    """Return the id of the task that a run is about, from its first event."""
+    task = start.data.get("input", {}).get("task", "")
+    if isinstance(task, str):
+        return task
+    return str(task.get("id", ""))
+
+
+def standing(events: Sequence[Event]) -> str:
+    """Return how a run stands: its status, or running, interrupted or waiting where it has not ended."""
+    if events[-1].kind == RUN_FINISHED:
+        return str(events[-1].data["status"])
+    owner = next(
+        (event.data.get("owner", "") for event in reversed(events) if event.kind in (RUN_STARTED, RUN_RESUMED)), ""
+    )
+    if not owner:
+        return "waiting"
+    return "running" if alive(owner) else "interrupted"

@@ -1,0 +1,121 @@
+"""The command ``retrial``: its subcommands, and the one place where an error becomes a line and an exit code.
+
+Imports click alone, so that ``retrial --help`` is quick; each command imports what it needs when it runs.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+from retrial.cli import exits
+from retrial.cli.doctor import doctor
+from retrial.cli.exchange import export, import_
+from retrial.cli.new import new
+from retrial.cli.resume import replay, resume
+from retrial.cli.run import run
+from retrial.cli.runs import runs
+from retrial.cli.show import show
+from retrial.errors import RetrialError
+
+__all__ = ["cli", "main"]
+
+
+class Boundary(click.Group):
+    """A group that ends every command with an exit code, and with one line if it went wrong."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order in which one meets them."""
+        return list(self.commands)
+
+    def main(self, args: Sequence[str] | None = None, *positional: Any, **options: Any) -> NoReturn:
+        """Run the command and exit."""
+        given = list(sys.argv[1:] if args is None else args)
+        options["standalone_mode"] = False
+        sys.exit(self._guarded(given, "--debug" in given, *positional, **options))
+
+    def _guarded(self, given: list[str], debug: bool, *positional: Any, **options: Any) -> int:
+        """Run the command and return the exit code."""
+        _print_whatever_comes()
+        try:
+            code = super().main([word for word in given if word != "--debug"], *positional, **options)
+            sys.stdout.flush()
+        except click.exceptions.Abort:
+            _say("interrupted")
+            return exits.INTERRUPTED
+        except click.ClickException as error:
+            context = getattr(error, "ctx", None)
+            _say(f"error: {error.format_message()}{_see(context)}")
+            return exits.USAGE
+        except BrokenPipeError:
+            _let_go_of_stdout()
+            return exits.SOLVED
+        except (RetrialError, exits.Stopped) as error:
+            if debug:
+                raise
+            _say(f"{'' if isinstance(error, exits.Stopped) else 'error: '}{error}")
+            return exits.of_error(error)
+        except Exception as error:
+            if debug:
+                raise
+            _say(f"error: a fault of retrial: {type(error).__name__}: {error}; run it again with --debug to see where")
+            return exits.FAULT
+        return code if isinstance(code, int) else exits.SOLVED
+
+
+@click.group(
+    cls=Boundary,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 all solved, 1 some not, 2 interrupted, 3 a fault of retrial, 4 usage or configuration, "
+    "5 nothing to run, 10 the budget ended it, 11 the environment did. After 2, 10 and 11: retrial resume.",
+)
+@click.option("--version", is_flag=True, help="Print the version.")
+@click.option("--debug", is_flag=True, help="Show where an error came from.")
+@click.pass_context
+def cli(context: click.Context, version: bool, debug: bool) -> None:
+    """Solve checkable tasks with models: attempt, check, learn from the failure, attempt afresh."""
+    del debug  # Boundary takes it out of the arguments, wherever it stands.
+    if version:
+        from importlib.metadata import version as installed
+
+        click.echo(f"retrial {installed('retrial')}")
+    elif context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+for _command in (new, run, show, runs, resume, replay, export, import_, doctor):
+    cli.add_command(_command)
+
+
+def main() -> NoReturn:
+    """Run ``retrial``."""
+    cli.main()
+
+
+def _see(context: click.Context | None) -> str:
+    """Where the right use can be read."""
+    return f" See `{context.command_path} --help`." if context is not None else ""
+
+
+def _say(text: str) -> None:
+    """Write one line to standard error: what others said in it cannot steer the terminal."""
+    line = " ".join(part.strip() for part in text.splitlines() if part.strip())
+    click.echo("".join(char if char.isprintable() else repr(char)[1:-1] for char in line), err=True)
+
+
+def _print_whatever_comes() -> None:
+    """Let no character that a stream cannot encode end the program."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def _let_go_of_stdout() -> None:
+    """Send what is still to be written nowhere, since nobody reads it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

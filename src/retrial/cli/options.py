@@ -1,0 +1,67 @@
+"""Options that several commands share, and what they turn into."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from retrial.core.budget import Budget
+
+__all__ = ["LEVELS", "as_json", "budget_of", "budget_options", "count", "jobs_option", "store_option", "verbose_option"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+LEVELS = ("jailed", "confined", "limited")
+"""Levels of isolation, strongest first."""
+
+
+def count(context: click.Context, parameter: click.Parameter, value: str) -> int:
+    """Read a number from 1, or ``all`` (which becomes 0, since None means that nothing was given)."""
+    if value == "all":
+        return 0
+    try:
+        number = int(value)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise click.BadParameter(f"{value!r} is neither a number from 1 nor 'all'.", context, parameter)
+    return number
+
+
+store_option = click.option(
+    "--store",
+    metavar="FILE",
+    help="Where runs and lessons are kept.  [default: $RETRIAL_STORE or .retrial/retrial.db]",
+)
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
+verbose_option = click.option("-v", "--verbose", is_flag=True, help="With several tasks, show every trial of each.")
+jobs_option = click.option(
+    "--jobs", type=click.IntRange(min=1), default=4, show_default=True, help="Tasks worked on at once."
+)
+
+
+def budget_options(function: F) -> F:
+    """Add the four limits of a budget."""
+    for name, kind, text in (
+        ("seconds", click.FloatRange(min=0, min_open=True), "Seconds of work on each task, at most."),
+        ("usd", click.FloatRange(min=0), "US dollars, at most; may overshoot by a call a task."),
+        ("tokens", click.IntRange(min=0), "Tokens read and written, at most; may overshoot by a call a task."),
+        ("calls", click.IntRange(min=0), "Model calls of the whole invocation, at most; shared equally by the tasks."),
+    ):
+        function = click.option(f"--budget-{name}", type=kind, metavar="N", help=text)(function)
+    return function
+
+
+def budget_of(options: dict[str, Any]) -> Budget:
+    """Take the budget's options out of ``options``."""
+    from retrial.core.budget import Budget
+
+    return Budget(
+        max_calls=options.pop("budget_calls"),
+        max_tokens=options.pop("budget_tokens"),
+        max_cost_usd=options.pop("budget_usd"),
+        max_seconds=options.pop("budget_seconds"),
+    )

@@ -1,0 +1,180 @@
+"""What is said when the work is done: one result, a table of many, or the JSON of either."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from rich.text import Text
+
+from retrial.cli import exits
+from retrial.cli.render import closing, new_table, plural, status_text, usage_words, value_of
+from retrial.cli.screen import Screen
+from retrial.core.budget import Usage
+from retrial.core.codec import encode
+from retrial.core.tasks import Result, Status
+from retrial.errors import RetrialError
+
+__all__ = ["record", "report", "summary", "table", "usage_record"]
+
+
+def report(
+    screen: Screen,
+    batch: str,
+    tasks: Mapping[str, str],
+    ends: Mapping[str, Result | RetrialError],
+    *,
+    label: str,
+    interrupted: bool = False,
+) -> int:
+    """Print the results of runs (``tasks`` are their task ids) and return the exit code."""
+    results = {run_id: ends[run_id] for run_id in tasks if run_id in ends}
+    good = [end for end in results.values() if isinstance(end, Result)]
+    errors = [end for end in results.values() if not isinstance(end, Result)]
+    if screen.as_json:
+        runs = [_record(run_id, tasks[run_id], end, label) for run_id, end in results.items()]
+        screen.json({"id": batch, "runs": runs, "summary": summary(good)})
+    elif len(tasks) == 1:
+        for result in good:
+            closing(screen, result)
+    else:
+        screen.show(table(screen, tasks, good))
+        for line in _summary_lines(good, label):
+            screen.line(line)
+    for run_id, end in results.items():
+        if not isinstance(end, Result):
+            screen.err.print(screen.text(("error: ", "red"), f"{tasks[run_id]}: {end}"), soft_wrap=True)
+    _say_how_to_go_on(screen, batch, tasks, good, interrupted)
+    if interrupted:
+        return exits.INTERRUPTED
+    return max((exits.of_error(error) for error in errors), default=0) or exits.of_statuses(one.status for one in good)
+
+
+def record(task_id: str, result: Result, label: str = "") -> dict[str, Any]:
+    """Return a run's result as JSON values."""
+    value, attempts = value_of(result), result.attempts
+    isolation = attempts[-1].verdict.isolation if attempts else None
+    return {
+        "run_id": result.run_id,
+        "task_id": task_id,
+        "status": str(result.status),
+        "passed": result.passed,
+        "trials": len(attempts),
+        "score": value.get("score", attempts[-1].verdict.score if attempts else None),
+        "output": result.output,
+        "lessons": [
+            {"trial": one.trial, "text": one.text, "origin": one.origin, "faults": list(one.faults)}
+            for one in result.lessons
+        ],
+        "usage": usage_record(result.usage),
+        "error": result.error,
+        "in_doubt": list(result.in_doubt),
+        "hidden": value.get("hidden"),
+        "model": label,
+        "isolation": encode(isolation),
+    }
+
+
+def usage_record(usage: Usage) -> dict[str, Any]:
+    """Return a usage as JSON values, every field present."""
+    return {
+        "calls": usage.calls,
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cost_usd": usage.cost_usd,
+        "seconds": round(usage.seconds, 3),
+    }
+
+
+def summary(results: Sequence[Result]) -> dict[str, Any]:
+    """Return what many results say together, as JSON values."""
+    total = _total(results)
+    return {
+        "tasks": len(results),
+        "solved": sum(one.passed for one in results),
+        "solved_at_trial_1": sum(one.passed and len(one.attempts) == 1 for one in results),
+        "not_solved": sum(one.status is Status.NO_SOLUTION for one in results),
+        "unfinished": sum(not one.status.final for one in results),
+        "attempts": sum(len(one.attempts) for one in results),
+        "lessons": sum(len(_learnt(one)) for one in results),
+        "evaluator_ever_failed": _ever_failed(results),
+        "usage": usage_record(total),
+    }
+
+
+def table(screen: Screen, tasks: Mapping[str, str], results: Iterable[Result]) -> Any:
+    """Return a table with one result a line."""
+    shown = new_table(
+        ("task", "status", "trials", "score", "calls", "tokens", "seconds", "why"),
+        ("trials", "score", "calls", "tokens", "seconds"),
+    )
+    results = list(results)
+    for one in results:
+        score = record("", one)["score"]
+        shown.add_row(
+            screen.text((tasks[one.run_id], "bold")),
+            status_text(screen, one.status),
+            str(len(one.attempts)),
+            "" if score is None else f"{score:.2f}",
+            str(one.usage.calls),
+            f"{one.usage.tokens:,}",
+            f"{one.usage.seconds:.1f}",
+            screen.text(one.error) if one.status in (Status.FAILED, Status.BUDGET_EXCEEDED) else Text(),
+        )
+    if not any(one.status in (Status.FAILED, Status.BUDGET_EXCEEDED) for one in results):
+        shown.columns.pop()
+    return shown
+
+
+def _record(run_id: str, task_id: str, end: Result | RetrialError, label: str) -> dict[str, Any]:
+    """A run's result, or why it could not be worked on, as JSON values."""
+    if isinstance(end, Result):
+        return record(task_id, end, label)
+    return {"run_id": run_id, "task_id": task_id, "status": None, "passed": False, "error": str(end)}
+
+
+def _summary_lines(results: Sequence[Result], label: str) -> list[str]:
+    """What a table of results comes to."""
+    if not results:
+        return []
+    count = summary(results)
+    first, solved, tasks = count["solved_at_trial_1"], count["solved"], count["tasks"]
+    written = plural(count["lessons"], "lesson")
+    lines = [
+        f"solved at trial 1: {first} of {tasks} · solved in the end: {solved} of {tasks} · {written} written",
+        f"{usage_words(_total(results))} of work · {label}",
+    ]
+    if not count["evaluator_ever_failed"] and count["attempts"]:
+        lines.append("the evaluator never failed anything, so no lesson was exercised")
+    return lines
+
+
+def _say_how_to_go_on(
+    screen: Screen, batch: str, tasks: Mapping[str, str], results: Sequence[Result], interrupted: bool
+) -> None:
+    """Say what can be done next."""
+    open_ends = [one for one in results if not one.status.final]
+    if interrupted or open_ends:
+        budget = any(one.status is Status.BUDGET_EXCEEDED for one in open_ends)
+        more = " with a larger budget (--budget-calls N)" if budget else ""
+        screen.remark(f"{'interrupted; ' if interrupted else ''}go on{more}: retrial resume {batch}")
+    if len(tasks) == 1 and results and results[0].attempts:
+        kept = f"{plural(len(_learnt(results[0])), 'lesson')} kept under the task's id; " if results[0].lessons else ""
+        screen.remark(f"{kept}every attempt: retrial show {batch}")
+    elif results:
+        screen.remark(f"every attempt of one task: retrial show {results[0].run_id}")
+
+
+def _learnt(result: Result) -> list[str]:
+    """The lessons that the run itself wrote."""
+    return [one.id for one in result.lessons if one.origin != "given" and one.run_id == result.run_id]
+
+
+def _ever_failed(results: Iterable[Result]) -> bool:
+    """Whether any attempt was refused."""
+    return any(not attempt.verdict.passed for one in results for attempt in one.attempts)
+
+
+def _total(results: Iterable[Result]) -> Usage:
+    """What all of them used."""
+    return sum((one.usage for one in results), Usage())

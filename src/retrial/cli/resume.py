@@ -1,0 +1,186 @@
+"""``retrial resume`` and ``retrial replay``: go on with a run, or go through a finished one again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from retrial.cli.options import as_json, budget_of, budget_options, jobs_option, store_option, verbose_option
+
+if TYPE_CHECKING:
+    from retrial.cli.screen import Screen
+    from retrial.core.budget import Budget
+    from retrial.core.events import Event
+    from retrial.core.tasks import Result
+
+__all__ = ["replay", "resume"]
+
+
+@click.command()
+@click.argument("name", metavar="RUN")
+@click.option("--model", help="Ask another model from now on.")
+@budget_options
+@jobs_option
+@click.option("--adopt", is_flag=True, help="Go on although the algorithm changed: reuse what is still asked the same.")
+@click.option("--restart", is_flag=True, help="Start the same task anew, under a new id.")
+@store_option
+@click.option("--record", metavar="FILE", help="Append every reply to FILE.")
+@as_json
+@verbose_option
+def resume(name: str, **options: Any) -> int:
+    """Go on with the unfinished runs of an invocation.
+
+    What was answered before is not asked again.
+
+    RUN is an id, the beginning of one, or `last`. Limits count what was used before.
+    """
+    from retrial.cli.reports import report
+    from retrial.cli.screen import Screen
+    from retrial.cli.work import Setup, carry_out
+
+    budget = budget_of(options)
+    screen = Screen(as_json=options["as_json"])
+    found = _look(name, options["store"])
+    chosen = _unfinished(found) or (found if options["restart"] else [])
+    if not chosen:
+        return _say_finished(screen, name, found, report)
+    first = chosen[0][0].data
+    setup = Setup.of_run(first, model=options["model"], store=options["store"], record=options["record"])
+    if options["restart"]:
+        batch, jobs = _anew(chosen, budget)
+    else:
+        batch, jobs = found[0][0].run_id if len(found) == 1 else _common(found), _again(screen, chosen, budget)
+    return carry_out(
+        setup,
+        jobs,
+        screen,
+        batch=batch,
+        at_once=options["jobs"],
+        verbose=options["verbose"],
+        adopt=options["adopt"],
+    )
+
+
+@click.command()
+@click.argument("name", metavar="RUN")
+@store_option
+@as_json
+def replay(name: str, store: str | None, as_json: bool) -> int:
+    """Verify a finished run, asking no model.
+
+    The algorithm goes through the record again and must come to the same result.
+    """
+    from retrial.cli.finding import find_some, opened, task_id_of
+    from retrial.cli.reports import report
+    from retrial.cli.screen import Screen
+    from retrial.cli.work import asynchronously
+    from retrial.engine.engine import Engine
+    from retrial.recipes import rebuild
+
+    async def again() -> dict[str, tuple[str, Result]]:
+        async with opened(store) as journal:
+            engine = Engine(journal)
+            ends: dict[str, tuple[str, Result]] = {}
+            for run_id in await find_some(journal, name):
+                start = (await journal.events(run_id))[0]
+                ends[run_id] = task_id_of(start), await engine.replay(run_id, rebuild(start.data))
+            return ends
+
+    screen = Screen(as_json=as_json)
+    ends = asynchronously(again())
+    tasks = {run_id: task for run_id, (task, _) in ends.items()}
+    code = report(screen, name, tasks, {run_id: result for run_id, (_, result) in ends.items()}, label="replayed")
+    screen.remark(f"replayed without a model call: {len(ends)} of {len(ends)} came to the recorded result")
+    return code
+
+
+def _look(name: str, store: str | None) -> list[list[Event]]:
+    """The events of the runs that are meant."""
+    from retrial.cli.finding import find_some, opened
+    from retrial.cli.work import asynchronously
+
+    async def look() -> list[list[Event]]:
+        async with opened(store) as journal:
+            return [await journal.events(run_id) for run_id in await find_some(journal, name)]
+
+    return asynchronously(look())
+
+
+def _unfinished(found: list[list[Event]]) -> list[list[Event]]:
+    """The runs that have something left to do."""
+    from retrial.log.views import status_of
+
+    return [events for events in found if (status := status_of(events)) is None or not status.final]
+
+
+def _say_finished(screen: Screen, name: str, found: list[list[Event]], report: Any) -> int:
+    """Print the results of runs that have nothing left to do."""
+    from retrial.cli.finding import task_id_of
+    from retrial.log.views import result_of
+
+    screen.remark(f"{'the run is' if len(found) == 1 else 'the runs are'} finished; --restart starts anew")
+    tasks = {events[0].run_id: task_id_of(events[0]) for events in found}
+    return report(screen, name, tasks, {events[0].run_id: result_of(events) for events in found}, label="recorded")
+
+
+def _again(screen: Screen, chosen: list[list[Event]], budget: Budget) -> list[Any]:
+    """Jobs that go on with runs."""
+    from retrial.cli.finding import task_id_of
+    from retrial.cli.run import shares
+    from retrial.cli.work import Job
+    from retrial.log.views import in_doubt
+    from retrial.recipes import rebuild
+
+    share = shares(budget, len(chosen))
+    jobs: list[Any] = []
+    for events in chosen:
+        start = events[0]
+        for key in in_doubt(events):
+            screen.remark(f"in doubt: {start.run_id} {key} had left when the last session ended; it is asked again")
+        jobs.append(
+            Job(
+                run_id=start.run_id,
+                task_id=task_id_of(start),
+                algorithm=rebuild(start.data),
+                budget=_merged(start, share),
+            )
+        )
+    return jobs
+
+
+def _anew(chosen: list[list[Event]], budget: Budget) -> tuple[str, list[Any]]:
+    """A new batch id, and jobs that start the tasks of runs again."""
+    from retrial.cli.finding import task_id_of
+    from retrial.cli.run import run_ids, shares
+    from retrial.cli.work import Job
+    from retrial.engine.engine import new_run_id
+    from retrial.recipes import rebuild
+
+    share, batch = shares(budget, len(chosen)), new_run_id()
+    return batch, [
+        Job(
+            run_id=run_id,
+            task_id=task_id_of(events[0]),
+            algorithm=rebuild(events[0].data),
+            given=events[0].data["input"],
+            budget=_merged(events[0], share),
+            metadata=events[0].data.get("metadata", {}),
+        )
+        for run_id, events in zip(run_ids(batch, len(chosen)), chosen, strict=True)
+    ]
+
+
+def _merged(start: Event, share: Budget) -> Budget:
+    """The budget that a run was started with, with the limits that are given now in their place."""
+    from retrial.core.budget import Budget
+    from retrial.core.codec import encode
+
+    return Budget(**{**start.data.get("budget", {}), **encode(share)})
+
+
+def _common(found: list[list[Event]]) -> str:
+    """What the ids of a batch have in common."""
+    from retrial.cli.finding import batch_of
+
+    return batch_of(found[0][0].run_id)

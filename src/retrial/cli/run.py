@@ -1,0 +1,178 @@
+"""``retrial run``: solve tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from retrial.cli import exits
+from retrial.cli.options import (
+    LEVELS,
+    as_json,
+    budget_of,
+    budget_options,
+    count,
+    jobs_option,
+    store_option,
+    verbose_option,
+)
+
+if TYPE_CHECKING:
+    from retrial.core.budget import Budget
+    from retrial.core.tasks import Task
+    from retrial.engine.run import Algorithm
+
+__all__ = ["run", "run_ids", "shares"]
+
+_EXAMPLES = (
+    "name a model with --model, or set RETRIAL_MODEL. OpenAI: --model openai:gpt-5-mini (and OPENAI_API_KEY). "
+    "Ollama: --model ollama:qwen2.5-coder:7b. llama.cpp and other compatible servers: --model openai:NAME "
+    "--base-url http://127.0.0.1:8080/v1."
+)
+
+
+@click.command()
+@click.argument("tasks", nargs=-1, required=True, metavar="TASK...", type=click.Path(path_type=Path))
+@click.option("--model", envvar="RETRIAL_MODEL", help="provider:name, or recorded:FILE.  [default: $RETRIAL_MODEL]")
+@click.option("--reflector-model", help="Another model for writing lessons.")
+@click.option("--base-url", metavar="URL", help="Where the models are served, if not at the provider's address.")
+@click.option("--trials", "--attempts", type=click.IntRange(1, 10), default=4, show_default=True, help="At most.")
+@click.option(
+    "--lessons",
+    callback=count,
+    default="3",
+    show_default=True,
+    metavar="N|all",
+    help="How many of the newest are told.",
+)
+@click.option(
+    "--carry",
+    type=click.Choice(["lessons", "checks", "both"]),
+    default="lessons",
+    show_default=True,
+    help="What a fresh trial is told: lessons, the failed checks, or both.",
+)
+@budget_options
+@click.option("--timeout", type=click.FloatRange(0, 3600, min_open=True), help="Seconds for all tests of one attempt.")
+@jobs_option
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N tasks.")
+@store_option
+@click.option("--record", metavar="FILE", help="Append every reply to FILE, for --model recorded:FILE.")
+@click.option("--from-stored", is_flag=True, help="Begin with the lessons that are stored for the task.")
+@click.option("--confirm", is_flag=True, help="Judge a passing attempt once more in a fresh process.")
+@click.option("--sandbox", type=click.Choice(LEVELS), help="Isolate generated code at this level.")
+@click.option("--require-isolation", type=click.Choice(LEVELS), help="Refuse any weaker level.")
+@click.option("--dry-run", is_flag=True, help="Print the most calls and the most cost, and do nothing.")
+@as_json
+@verbose_option
+def run(tasks: tuple[Path, ...], **options: Any) -> int:
+    """Solve tasks by their tests.
+
+    Attempt, run the tests, write a lesson about a failure, and attempt afresh with the lessons.
+
+    TASK is a .toml file (`retrial new NAME` writes one), a .jsonl file of HumanEval-shaped tasks, or a folder of both.
+    """
+    from retrial.recipes import recorded
+
+    budget = budget_of(options)
+    chosen = _tasks(tasks, options["timeout"], options["limit"])
+    algorithm, recipe = recorded(
+        "unit_tests",
+        {
+            "trials": options["trials"],
+            "lessons": options["lessons"] or None,
+            "carry": options["carry"],
+            "from_stored": options["from_stored"],
+            "confirm": options["confirm"],
+        },
+    )
+    share = shares(budget, len(chosen))
+    if options["dry_run"]:
+        from retrial.cli.dry import foretell
+
+        return foretell(chosen, algorithm, share, options)
+    if not options["model"]:
+        raise click.UsageError(_EXAMPLES)
+    return _start(chosen, algorithm, share, {**recipe, "task_file": tasks[0].name}, options)
+
+
+def _start(
+    tasks: list[Task], algorithm: Algorithm, share: Budget, metadata: Mapping[str, Any], options: dict[str, Any]
+) -> int:
+    """Write the runs down and work on them."""
+    from retrial.cli.screen import Screen
+    from retrial.cli.work import Job, Setup, carry_out, label_of
+    from retrial.core.codec import encode
+    from retrial.engine.engine import new_run_id
+
+    screen = Screen(as_json=options["as_json"])
+    setup = Setup(
+        actor=options["model"],
+        reflector=options["reflector_model"],
+        base_url=options["base_url"],
+        record=options["record"],
+        store=options["store"],
+        sandbox=options["sandbox"],
+        require=options["require_isolation"],
+    )
+    batch = new_run_id()
+    metadata = {**metadata, **setup.metadata(label_of(setup, screen))}
+    jobs = [
+        Job(
+            run_id=run_id,
+            task_id=task.id,
+            algorithm=algorithm,
+            given={"task": encode(task.identified())},
+            budget=share,
+            metadata=metadata,
+        )
+        for run_id, task in zip(run_ids(batch, len(tasks)), tasks, strict=True)
+    ]
+    return carry_out(setup, jobs, screen, batch=batch, at_once=options["jobs"], verbose=options["verbose"])
+
+
+def shares(budget: Budget, count: int) -> Budget:
+    """Return each task's equal share of a budget.
+
+    Raises:
+        ConfigError: if a share holds nothing.
+    """
+    from retrial.errors import ConfigError
+
+    share = budget.share(count)
+    for name, given, part in (
+        ("calls", budget.max_calls, share.max_calls),
+        ("tokens", budget.max_tokens, share.max_tokens),
+    ):
+        if given is not None and not part:
+            raise ConfigError(
+                f"--budget-{name} {given} is less than one for each of {count} task{'' if count == 1 else 's'}; "
+                f"give at least {count}, or take fewer tasks with --limit"
+            )
+    return share
+
+
+def _tasks(paths: tuple[Path, ...], timeout: float | None, limit: int | None) -> list[Task]:
+    """The tasks that are meant."""
+    from dataclasses import replace
+
+    from retrial.taskfile import load_tasks
+
+    tasks = load_tasks(paths)[:limit]
+    if not tasks:
+        names = ", ".join(str(path) for path in paths)
+        raise exits.Stopped(f"nothing to run: {names} holds no task; `retrial new NAME` makes one", exits.NOTHING)
+    return tasks if timeout is None else [replace(task, timeout=timeout) for task in tasks]
+
+
+def run_ids(batch: str, count: int) -> list[str]:
+    """The ids of a batch's runs, which sort in the order of its tasks.
+
+    >>> run_ids("a", 1), run_ids("a", 10)[0]
+    (['a'], 'a.01')
+    """
+    width = len(str(count))
+    return [batch] if count == 1 else [f"{batch}.{number:0{width}d}" for number in range(1, count + 1)]

@@ -1,0 +1,176 @@
+"""A run told from its events: its trials, its time, its words, or all of it as JSON values."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+from rich.text import Text
+
+from retrial.cli.finding import standing, task_id_of
+from retrial.cli.render import closing, header, lesson_lines, new_table, status_text, usage_words, verdict_words
+from retrial.cli.reports import record, table
+from retrial.cli.screen import Screen
+from retrial.core.codec import encode
+from retrial.core.events import Event
+from retrial.core.reports import Check
+from retrial.core.tasks import Attempt
+from retrial.log.views import in_doubt, result_of, timeline, transcript, trials, usage_of
+
+__all__ = ["as_values", "of_batch", "of_time", "of_trials", "of_words"]
+
+BAR_COLUMNS = 30
+"""How wide a timeline is drawn."""
+
+_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def of_trials(screen: Screen, events: Sequence[Event], *, full: bool) -> None:
+    """Print every attempt, verdict and lesson."""
+    start, result, passes = events[0], result_of(events), trials(events)
+    given = [lesson for lesson in result.lessons if lesson.run_id != start.run_id or lesson.origin == "given"]
+    isolation = passes[-1].attempt.verdict.isolation if passes else None
+    label = start.data.get("metadata", {}).get("label") or start.data.get("algorithm", "")
+    header(screen, task_id_of(start), label, isolation.level if isolation else "")
+    for lesson in given:
+        lesson_lines(screen, lesson)
+    before: Attempt | None = None
+    for one in passes:
+        _print_attempt(screen, one.attempt, None if full else before)
+        if one.lesson is not None:
+            lesson_lines(screen, one.lesson)
+        before = one.attempt
+    screen.line()
+    state = standing(events)
+    if state in ("running", "waiting", "interrupted"):
+        screen.show(Text.assemble(status_text(screen, state), screen.text(f" · {usage_words(usage_of(events))}")))
+        for key in in_doubt(events):
+            screen.line(("in doubt ", "yellow"), f"{key} has left and not come back")
+    else:
+        closing(screen, result, answer=not passes)
+    if not result.status.final and state != "running":
+        screen.remark(f"go on: retrial resume {start.run_id}")
+
+
+def of_batch(screen: Screen, found: Sequence[Sequence[Event]]) -> None:
+    """Print one line for each run of a batch."""
+    results = [result_of(events) for events in found]
+    screen.show(table(screen, {events[0].run_id: task_id_of(events[0]) for events in found}, results))
+    screen.remark(f"one of them: retrial show {found[0][0].run_id}")
+
+
+def of_time(screen: Screen, events: Sequence[Event]) -> None:
+    """Print every effect with its time."""
+    spans = timeline(events)
+    whole = max((span.start + (span.seconds or 0.0) for span in spans), default=0.0) or 1.0
+    shown = new_table(("effect", "kind", "start", "seconds", "outcome", ""), ("start", "seconds"))
+    for span in spans:
+        left = int(span.start / whole * BAR_COLUMNS)
+        length = max(1, round((span.seconds or 0.0) / whole * BAR_COLUMNS))
+        shown.add_row(
+            screen.text(span.key),
+            span.kind,
+            f"{span.start:.2f}",
+            "" if span.seconds is None else f"{span.seconds:.2f}",
+            screen.text((span.outcome, "" if span.outcome == "completed" else "yellow")),
+            screen.text((" " * min(left, BAR_COLUMNS - 1) + "█" * length, "cyan")),
+        )
+    screen.show(shown)
+
+
+def of_words(screen: Screen, events: Sequence[Event]) -> None:
+    """Print every prompt and reply."""
+    for exchange in transcript(events):
+        for message in exchange.request.messages:
+            screen.line((f"{exchange.key}  {message.role}", "bold"))
+            screen.verbatim(f"{message.content or ''}\n")
+        response = exchange.response
+        answered = f"reply of {response.model or 'a scripted model'}" if response else "no reply"
+        screen.line((f"{exchange.key}  {answered}", "bold cyan"))
+        screen.verbatim(f"{response.text if response else exchange.error}\n")
+
+
+def as_values(events: Sequence[Event], *, timeline: bool, transcript: bool) -> dict[str, Any]:
+    """Return a run as JSON values."""
+    start, result = events[0], result_of(events)
+    values = record(task_id_of(start), result, start.data.get("metadata", {}).get("label", ""))
+    values |= {
+        "standing": standing(events),
+        "algorithm": start.data.get("algorithm"),
+        "version": start.data.get("version"),
+        "metadata": start.data.get("metadata", {}),
+        "value": result.value,
+        "in_doubt_now": list(in_doubt(events)),
+        "attempts": [{"attempt": encode(one.attempt), "lesson": encode(one.lesson)} for one in trials(events)],
+    }
+    if timeline:
+        values["timeline"] = _spans(events)
+    if transcript:
+        values["transcript"] = _exchanges(events)
+    return values
+
+
+def _spans(events: Sequence[Event]) -> Any:
+    return encode(timeline(events))
+
+
+def _exchanges(events: Sequence[Event]) -> Any:
+    return encode(transcript(events))
+
+
+def _print_attempt(screen: Screen, attempt: Attempt, before: Attempt | None) -> None:
+    """Print an attempt (or what changed in it) and its verdict, check by check."""
+    verdict = attempt.verdict
+    words, *rest = verdict_words(verdict).splitlines()
+    flaky = ("  flaky", "yellow") if verdict.flaky else ""
+    screen.line()
+    screen.line((f"trial {attempt.trial}", "bold"), "  ", ("✓" if verdict.passed else "✗", "bold"), f" {words}", flaky)
+    if before is None:
+        screen.verbatim(_indented(_answer(attempt)))
+    else:
+        _print_change(screen, _answer(before), _answer(attempt))
+    if not verdict.checks or (rest and rest[0].startswith("The code could not")):
+        for line in rest:
+            screen.line("  ", (line, "red"))
+        return
+    for check in verdict.checks:
+        screen.show(Text.assemble("  ", screen.sign(check.passed), " ", screen.text(_check_words(check))))
+
+
+def _check_words(check: Check) -> str:
+    """A check in a line: what was tried, and for a failed one what came of it."""
+    if check.passed:
+        return _one_line(check.name)
+    if check.input is not None and check.actual is not None and check.expected is not None:
+        return _one_line(f"{check.input} returned {check.actual}, expected {check.expected}")
+    return _one_line(check.message or f"{check.name} ({check.kind})")
+
+
+def _one_line(text: str) -> str:
+    """A text's lines as one."""
+    line = " ".join(text.split())
+    return line if len(line) <= 400 else f"{line[:400]}…"
+
+
+def _print_change(screen: Screen, before: str, after: str) -> None:
+    """Print what changed between two attempts."""
+    lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2))[2:]
+    if not lines:
+        screen.line("  ", ("the same as before", "yellow"))
+    text = Text()
+    for line in lines:
+        text.append(f"  {screen.shown(line)}\n", _STYLES.get(line[:1], "dim"))
+    text.rstrip()
+    if lines:
+        screen.out.print(text, soft_wrap=True)
+
+
+def _answer(attempt: Attempt) -> str:
+    """The code of an attempt, or all of it where no part was judged."""
+    return attempt.verdict.answer or attempt.output
+
+
+def _indented(text: str) -> str:
+    """A text, set in by two."""
+    return "\n".join(f"  {line}" for line in text.rstrip().splitlines())

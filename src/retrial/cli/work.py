@@ -1,0 +1,236 @@
+"""Working on runs: from options to an engine, from an engine to results, whatever ends it in between.
+
+All runs of an invocation are written down before any of them is worked on, so that whatever ends the process leaves
+every one of them in the store, to be resumed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from retrial.assembly import assemble, store_path
+from retrial.cli import exits
+from retrial.cli.progress import Live
+from retrial.cli.render import closing, header
+from retrial.cli.reports import report
+from retrial.cli.screen import Screen
+from retrial.core.budget import Budget
+from retrial.core.tasks import Result
+from retrial.engine.engine import Engine
+from retrial.engine.run import Algorithm
+from retrial.errors import JournalError, ReplayError, RetrialError, RunBusy
+from retrial.log.views import result_of
+from retrial.models.resolve import client_for, describe
+from retrial.sandbox.opening import open_sandbox
+
+__all__ = ["Job", "Setup", "asynchronously", "carry_out", "label_of"]
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What an engine is put together from."""
+
+    actor: str
+    """The model, as the user named it."""
+    reflector: str | None = None
+    """The model that writes lessons, where it is another one."""
+    base_url: str | None = None
+    """Where the models are served."""
+    record: str | None = None
+    """A file to append every reply to."""
+    store: str | None = None
+    """The store; None for the default."""
+    sandbox: str | None = None
+    """The level of isolation that was chosen."""
+    require: str | None = None
+    """The weakest level of isolation that will do."""
+
+    def engine(self, budget: Budget) -> Engine:
+        """Put the engine together; ``budget`` is only looked at for whether it needs prices."""
+        other = self.reflector if self.reflector != self.actor else None
+        return assemble(
+            self.actor,
+            models={"reflector": other} if other else None,
+            store=store_path(self.store),
+            budget=budget,
+            base_url=self.base_url,
+            record=self.record,
+            sandbox=self.sandbox,
+            require_isolation=self.require,
+        )
+
+    def metadata(self, label: str) -> Mapping[str, Any]:
+        """Return what a run records, so that ``of_run`` makes the same setup again. It holds no secret."""
+        models = {"actor": self.actor, "reflector": self.reflector or self.actor}
+        optional = {"base_url": _public(self.base_url), "sandbox": self.sandbox, "require_isolation": self.require}
+        return {"models": models, "label": label, **{name: value for name, value in optional.items() if value}}
+
+    @classmethod
+    def of_run(cls, start: Mapping[str, Any], *, model: str | None, store: str | None, record: str | None) -> Setup:
+        """Make the setup that a run recorded, with another ``model`` if one is given."""
+        known = start.get("metadata", {})
+        models = known.get("models", {})
+        actor = model or models.get("actor")
+        if not actor:
+            raise exits.Stopped("error: the run does not say which model it asked; name one with --model", exits.USAGE)
+        return cls(
+            actor=actor,
+            reflector=actor if model else models.get("reflector"),
+            base_url=known.get("base_url"),
+            record=record,
+            store=store,
+            sandbox=known.get("sandbox"),
+            require=known.get("require_isolation"),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One run to work on."""
+
+    run_id: str
+    """The run."""
+    task_id: str
+    """The task that it is about."""
+    algorithm: Algorithm
+    """What runs."""
+    given: Mapping[str, Any] | None = None
+    """The input of a run that is still to be written down; None for one that is in the store."""
+    budget: Budget | None = None
+    """What it may use; None for what the store says."""
+    metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What is recorded beside the input."""
+
+
+def carry_out(
+    setup: Setup, jobs: Sequence[Job], screen: Screen, *, batch: str, at_once: int, verbose: bool, adopt: bool = False
+) -> int:
+    """Work on ``jobs``, show it, print the results and return the exit code. ``batch`` is what resumes them all."""
+    level = open_sandbox(setup.sandbox, setup.require).isolation.level  # Refused here, nothing has been paid for.
+    label = label_of(setup, screen)
+    tasks = {job.run_id: job.task_id for job in jobs}
+    # Each run has a budget of its own; the engine is told one so that a dollar limit without a price is refused.
+    engine_budget = next((job.budget for job in jobs if job.budget is not None), Budget())
+    ends: dict[str, Result | RetrialError] = {}
+
+    def done(job: Job, end: Result | RetrialError) -> None:
+        ends[job.run_id] = end
+        if isinstance(end, Result) and len(jobs) > 1:
+            live.finish(job.run_id, lambda: closing(screen, end))
+
+    async def session() -> bool:
+        async with setup.engine(engine_budget) as engine:
+            engine.observe(live.observe)
+            try:
+                await _write_down(engine, jobs)
+                await _work_on(engine, jobs, at_once, adopt, done)
+            except asyncio.CancelledError:
+                await _read_the_rest(engine, jobs, ends)
+                return True
+            return False
+
+    with Live(screen, tasks, lambda run: header(screen, tasks[run], label, level), verbose=verbose) as live:
+        try:
+            interrupted = asynchronously(session())
+        except JournalError:
+            screen.remark(f"what was recorded before is safe; go on later with: retrial resume {batch}")
+            raise
+    return report(screen, batch, tasks, ends, label=label, interrupted=interrupted)
+
+
+def label_of(setup: Setup, screen: Screen) -> str:
+    """Return what output calls the replies, so that nobody takes a recording for a fresh answer."""
+    names: list[str] = []
+    for spec in dict.fromkeys((setup.actor, setup.reflector or setup.actor)):
+        if spec.startswith("recorded:"):
+            client = client_for(spec)
+            names.append(describe(client))
+            warning = getattr(client, "warning", "")
+            if warning:
+                screen.remark(f"note: {warning}")
+        else:
+            names.append(spec)
+    return " and ".join(names)
+
+
+def asynchronously(work: Coroutine[Any, Any, T]) -> T:
+    """Run ``work`` in an event loop; Ctrl-C and a polite kill cancel it, once.
+
+    Raises:
+        KeyboardInterrupt: if it was cancelled and did not end by itself.
+    """
+
+    async def guarded() -> T:
+        task = asyncio.current_task()
+        with contextlib.suppress(ValueError, RuntimeError, NotImplementedError):
+            if task is not None:
+                asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+        return await work
+
+    try:
+        return asyncio.run(guarded())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None
+
+
+async def _write_down(engine: Engine, jobs: Sequence[Job]) -> None:
+    """Write down the runs that are not in the store yet."""
+    waiting = [
+        engine.create(job.algorithm, job.given, run_id=job.run_id, budget=job.budget, metadata=job.metadata)
+        for job in jobs
+        if job.given is not None
+    ]
+    await asyncio.gather(*waiting)
+
+
+async def _work_on(
+    engine: Engine,
+    jobs: Sequence[Job],
+    at_once: int,
+    adopt: bool,
+    done: Callable[[Job, Result | RetrialError], None],
+) -> None:
+    """Work on all jobs. What is wrong with one run leaves the others alone; what is wrong with more ends them all."""
+    gate = asyncio.Semaphore(at_once)
+
+    async def one(job: Job) -> None:
+        async with gate:
+            budget = job.budget if job.given is None else None
+            try:
+                done(job, await engine.resume(job.run_id, job.algorithm, budget=budget, adopt=adopt))
+            except (ReplayError, RunBusy) as error:
+                done(job, error)
+
+    work = [asyncio.create_task(one(job)) for job in jobs]
+    try:
+        await asyncio.wait(work, return_when=asyncio.FIRST_EXCEPTION)
+    finally:
+        for task in work:
+            task.cancel()
+        ends = await asyncio.gather(*work, return_exceptions=True)
+    for end in ends:
+        if isinstance(end, BaseException) and not isinstance(end, asyncio.CancelledError):
+            raise end
+
+
+async def _read_the_rest(engine: Engine, jobs: Sequence[Job], ends: dict[str, Result | RetrialError]) -> None:
+    """Look up how the runs stand that were not worked on to their end."""
+    for job in jobs:
+        if job.run_id not in ends:
+            with contextlib.suppress(JournalError):  # One that was not written down yet has nothing to tell.
+                ends[job.run_id] = result_of(await engine.journal.events(job.run_id))
+
+
+def _public(url: str | None) -> str | None:
+    """An address without the user name and password that may stand in it."""
+    if url is None or "@" not in url:
+        return url
+    start, _, rest = url.partition("://")
+    return f"{start}://{rest.rpartition('@')[2]}"
