@@ -279,6 +279,24 @@ def test_cheats_pass_nothing(run, code, judged):
     assert not report.checks[1].passed
 
 
+def test_an_object_that_a_function_returns_is_no_number(run):
+    """Even where the tests name its class, an object does not pass for the plain data that a function should give."""
+    code = """
+class Point:
+    def __init__(self, *args): self.x = args
+    def __eq__(self, other): return isinstance(other, float) and other < 100 or self.x == getattr(other, 'x', None)
+    def __sub__(self, other): return 0.0
+    def __lt__(self, other): return True
+def dist(a, b): return Point()
+"""
+    call = "dist(Point(0, 0), Point(3, 4))"
+    report = run(
+        code, f"assert {call} == 5.0", f"assert abs({call} - 5.0) < 1e-9", f"assert {call} < 5.1", entry_point="dist"
+    )
+    assert report.passed_count == 0
+    assert run(code, "assert Point(1) == Point(1)", entry_point="Point").passed_count == 1
+
+
 def test_programs_define_no_name_twice():
     """Modules that are joined into one program do not overwrite each other's names."""
     import marshal

@@ -38,6 +38,8 @@ class Link:
         self._given: list[Any] = []
         self._classes: dict[Any, Any] = {}
         self._remotes: dict[Any, Remote] = {}
+        self._returned: set[Any] = set()
+        self._in_function = False
         self.exported: dict[str, str] = {}
         self.generation = 0
         self.calls: list[tuple[str, str]] = []
@@ -58,7 +60,11 @@ class Link:
         place = len(self.calls) - 1
         encoder = self._encoder()
         named = {key: encoder.item(value) for key, value in kwargs.items()}
-        value = self._request(["call", named], (target, *args), text, encoder)
+        before, self._in_function = self._in_function, isinstance(target, Remote) and item_of(target)[0] == "N"
+        try:
+            value = self._request(["call", named], (target, *args), text, encoder)
+        finally:
+            self._in_function = before
         if len(self.calls) > place and self.calls[place][0] == text:
             self.calls[place] = (text, self.render(value))
         return value
@@ -199,6 +205,8 @@ class Link:
         remote = self._remotes.get(key)
         if remote is None:
             remote = self._remotes[key] = object.__new__(kind)
+            if self._in_function:
+                self._returned.add(key)
             for field, value in (("generation", generation), ("item", item), ("link", self), ("name", name)):
                 object.__setattr__(remote, f"retrial_{field}", value)
         return remote
@@ -247,9 +255,15 @@ class Link:
     # Comparing
 
     def may_meet(self, remote: Remote, other: Any) -> bool:
-        """Whether an operator may bring the object together with ``other``."""
+        """Whether an operator may bring the object together with ``other``.
+
+        With plain data only where the tests name its class and have made it, or what it came from, themselves: an
+        object that a function gave back where plain data was asked for must not say that it is that.
+        """
         if isinstance(other, Remote):
             return True
+        if (object.__getattribute__(remote, "retrial_generation"), *item_of(remote)) in self._returned:
+            return False
         return any(kind.__name__ in self._named for kind in type(remote).__mro__ if kind not in (Remote, object))
 
     def equal(self, remote: Remote, other: object) -> bool:
