@@ -66,12 +66,13 @@ class MemoryJournal:
         """Add events of one run."""
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         run_id, seq = events[0].run_id, events[0].seq
-        stored = self._runs.setdefault(run_id, [])
+        stored = self._runs.get(run_id, [])
         if seq != len(stored):
             text = f"run {run_id!r} has {len(stored)} events, so event {seq} cannot be next; resume it instead"
             done.set_exception(JournalError(text))
             return done
         stored += events
+        self._runs[run_id] = stored
         done.set_result(None)
         return done
 
