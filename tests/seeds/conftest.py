@@ -1,0 +1,1 @@
+from seed_worlds import loop  # noqa: F401 - the fixture of this folder

@@ -1,0 +1,92 @@
+"""Seed 3: the ``reflexion()`` function of its example program, and what it says of Reflexion."""
+
+from __future__ import annotations
+
+import pytest
+from worlds import Model, engine_with, reply
+
+from retrial.algorithms import Reflexion
+from retrial.core.tasks import Status
+from retrial.engine import Engine
+from retrial.errors import ConfigError
+from retrial.evaluate import ValidationHandler
+from retrial.models import FakeLLMClient, LLMHandler
+from retrial.models.fake import text
+
+
+def system_of(request) -> str:
+    return next((m.content or "" for m in request.messages if m.role == "system"), "")
+
+
+async def reflexion() -> None:
+    def model(request):
+        if "reviewing a failed attempt" in system_of(request):
+            return text("State the unit.")
+        learned = any("State the unit" in (m.content or "") for m in request.messages)
+        return text("42 km" if learned else "42")
+
+    async with Engine() as engine:
+        LLMHandler(FakeLLMClient(model)).attach(engine)
+        ValidationHandler({"unit": lambda answer, ctx: ("km" in answer, "no unit given")}).attach(
+            engine
+        )
+        out = await engine.run(Reflexion(validator="unit"), {"task": "How far is it?"})
+    print(
+        "reflexion:",
+        out.value["candidate"],
+        "after",
+        out.value["trials"],
+        "trials; lesson:",
+        out.value["reflections"],
+    )
+
+
+async def test_the_example_prints_its_line_exactly(capsys):
+    """The function, as the document prints it, prints the line that the document gives."""
+    await reflexion()
+    assert capsys.readouterr().out == "reflexion: 42 km after 2 trials; lesson: ['State the unit.']\n"
+
+
+async def test_if_no_trial_passes_the_run_ends_no_solution_with_the_last_attempt_and_the_lessons():
+    """Nothing learned is lost."""
+    replies = iter(["a", "Use one.", "b", "Use two.", "c"])
+    async with engine_with(Model(lambda request: reply(next(replies)))) as engine:
+        out = await engine.run(Reflexion(validator="right"), {"task": "t"})
+    assert out.status is Status.NO_SOLUTION
+    assert (out.value["candidate"], out.value["trials"], out.value["reflections"]) == ("c", 3, ["Use one.", "Use two."])
+
+
+async def test_lessons_are_carried_to_a_later_run_with_input_reflections():
+    """A run that is given lessons has them in its first prompt and in its result."""
+    model = Model(lambda request: reply("right"))
+    async with engine_with(model) as engine:
+        out = await engine.run(Reflexion(validator="right"), {"task": "t", "reflections": ["State the unit."]})
+    assert "State the unit." in model.requests[0].messages[-1].content
+    assert out.value["reflections"] == ["State the unit."]
+
+
+def test_max_trials_is_limited_to_10():
+    """The bound is checked at construction."""
+    assert Reflexion(validator="x", max_trials=10).max_trials == 10
+    with pytest.raises(ConfigError, match="max_trials=11"):
+        Reflexion(validator="x", max_trials=11)
+
+
+def test_the_cost_is_bounded_at_construction():
+    """Three attempts and two reflections: the last failure is not reflected on."""
+    assert Reflexion(validator="x").max_calls == 5
+
+
+async def test_with_no_validator_an_llm_critic_judges_and_is_marked():
+    """A critic's verdict carries the lowest trust, and choosing it warns."""
+    replies = {"actor": iter(["a", "b"]), "critic": iter(['{"passed": false, "reason": "no unit"}', '{"passed": true}'])}
+    model = Model(lambda request: reply(next(replies[request.role])) if request.role in replies else reply("State it."))
+    with pytest.warns(UserWarning, match="least trustworthy"):
+        algorithm = Reflexion(validator=None)
+    async with engine_with(model) as engine:
+        out = await engine.run(algorithm, {"task": "t"})
+    assert [(attempt.verdict.passed, attempt.verdict.trust) for attempt in out.attempts] == [
+        (False, "same_model"),
+        (True, "same_model"),
+    ]
+    assert out.attempts[0].verdict.reason == "no unit"
