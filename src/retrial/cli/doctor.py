@@ -114,18 +114,18 @@ def _print(screen: Screen, found: dict[str, Any]) -> None:
             screen.line((f"{level['level']}: ", "bold"), level["isolation"]["mechanism"])
     chosen = isolation["chosen"]
     advice = "none holds, so tests will not run; --sandbox limited runs them without isolation"
-    screen.line(("in use  ", "bold"), (chosen, "green") if chosen else (advice, "red"))
+    screen.line(("in use    ", "bold"), (chosen, "green") if chosen else (advice, "red"))
     screen.line()
-    screen.line(("python  ", "bold"), f"{found['python']['version']}  {found['python']['executable']}")
+    screen.line(("python    ", "bold"), f"{found['python']['version']}  {found['python']['executable']}")
     store = found["store"]
     state = "write-ahead logging works" if store["usable"] else store["reason"]
     exists = "" if store["exists"] else " (not made yet)"
-    screen.line(("store   ", "bold"), f"{store['path']}{exists}  SQLite {store['sqlite']}, {state}")
+    screen.line(("store     ", "bold"), f"{store['path']}{exists}  SQLite {store['sqlite']}, {state}")
     for name, installed in found["extras"].items():
         here = "installed" if installed else f'missing; pip install "retrial[{name}]"'
         screen.line((f"{name:<10}", "bold"), here)
     screen.line((f"{'prices':<10}", "bold"), "installed" if found["prices"] else "missing; they come with any extra")
-    screen.line(("set     ", "bold"), ", ".join(found["variables"]) or "no key and no RETRIAL_ variable")
+    screen.line(("set       ", "bold"), ", ".join(found["variables"]) or "no key and no RETRIAL_ variable")
 
 
 def _print_probes(screen: Screen, levels: list[dict[str, Any]]) -> None:

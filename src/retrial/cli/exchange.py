@@ -59,10 +59,14 @@ def import_(file: Path, store: str | None, as_json: bool) -> int:
     from retrial.assembly import store_path
     from retrial.cli.screen import Screen
     from retrial.cli.work import asynchronously
+    from retrial.errors import ConfigError, CorruptJournal
     from retrial.log.jsonl import read_events
     from retrial.store.sqlite import SqliteStore
 
-    lines = read_events(file)
+    try:
+        lines = read_events(file)
+    except CorruptJournal as error:
+        raise ConfigError(str(error)) from error
     by_run: dict[str, list[tuple[int, Event]]] = {}
     for number, event in zip(_numbers(file), lines.events, strict=False):
         by_run.setdefault(event.run_id, []).append((number, event))

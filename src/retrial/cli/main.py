@@ -32,6 +32,16 @@ class Boundary(click.Group):
         """Return the commands in the order in which one meets them."""
         return list(self.commands)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a reader that went away is no error."""
+        try:
+            code = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _let_go_of_stdout()
+            return exits.SOLVED
+        return code
+
     def main(self, args: Sequence[str] | None = None, *positional: Any, **options: Any) -> NoReturn:
         """Run the command and exit."""
         given = list(sys.argv[1:] if args is None else args)
@@ -43,7 +53,6 @@ class Boundary(click.Group):
         _print_whatever_comes()
         try:
             code = super().main([word for word in given if word != "--debug"], *positional, **options)
-            sys.stdout.flush()
         except click.exceptions.Abort:
             _say("interrupted")
             return exits.INTERRUPTED
@@ -51,9 +60,6 @@ class Boundary(click.Group):
             context = getattr(error, "ctx", None)
             _say(f"error: {error.format_message()}{_see(context)}")
             return exits.USAGE
-        except BrokenPipeError:
-            _let_go_of_stdout()
-            return exits.SOLVED
         except (RetrialError, exits.Stopped) as error:
             if debug:
                 raise
@@ -119,3 +125,7 @@ def _print_whatever_comes() -> None:
 def _let_go_of_stdout() -> None:
     """Send what is still to be written nowhere, since nobody reads it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+if __name__ == "__main__":
+    main()

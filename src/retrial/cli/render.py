@@ -41,7 +41,9 @@ _WORDS = {
 
 def header(screen: Screen, task_id: str, label: str, level: str) -> None:
     """Print what is worked on, by whom, and how far generated code is kept from the machine."""
-    where = (level, "green") if level == "jailed" else (f"not jailed: {level or 'nothing ran yet'}", "yellow")
+    where = (
+        (level, "green") if level == "jailed" else (f"not jailed: {level}", "yellow") if level else "no code ran yet"
+    )
     screen.line((task_id, "bold"), " · ", label, " · ", where)
 
 

@@ -12,7 +12,7 @@ from retrial.cli.render import closing, new_table, plural, status_text, usage_wo
 from retrial.cli.screen import Screen
 from retrial.core.budget import Usage
 from retrial.core.codec import encode
-from retrial.core.tasks import Result, Status
+from retrial.core.tasks import Lesson, Result, Status
 from retrial.errors import RetrialError
 
 __all__ = ["record", "report", "summary", "table", "usage_record"]
@@ -113,7 +113,7 @@ def table(screen: Screen, tasks: Mapping[str, str], results: Iterable[Result]) -
         score = record("", one)["score"]
         shown.add_row(
             screen.text((tasks[one.run_id], "bold")),
-            status_text(screen, one.status),
+            status_text(screen, "not begun" if _untouched(one) else one.status),
             str(len(one.attempts)),
             "" if score is None else f"{score:.2f}",
             str(one.usage.calls),
@@ -159,15 +159,23 @@ def _say_how_to_go_on(
         more = " with a larger budget (--budget-calls N)" if budget else ""
         screen.remark(f"{'interrupted; ' if interrupted else ''}go on{more}: retrial resume {batch}")
     if len(tasks) == 1 and results and results[0].attempts:
-        kept = f"{plural(len(_learnt(results[0])), 'lesson')} kept under the task's id; " if results[0].lessons else ""
+        count = sum("duplicate" not in one.faults for one in _learnt(results[0]))
+        kept = (
+            f"{plural(count, 'lesson')} stored under the task's id (--from-stored begins with them); " if count else ""
+        )
         screen.remark(f"{kept}every attempt: retrial show {batch}")
-    elif results:
+    elif results and len(tasks) > 1:
         screen.remark(f"every attempt of one task: retrial show {results[0].run_id}")
 
 
-def _learnt(result: Result) -> list[str]:
+def _learnt(result: Result) -> list[Lesson]:
     """The lessons that the run itself wrote."""
-    return [one.id for one in result.lessons if one.origin != "given" and one.run_id == result.run_id]
+    return [one for one in result.lessons if one.origin != "given" and one.run_id == result.run_id]
+
+
+def _untouched(result: Result) -> bool:
+    """Whether a run was written down and never worked on."""
+    return result.status is Status.CANCELLED and not result.attempts and not result.usage.seconds
 
 
 def _ever_failed(results: Iterable[Result]) -> bool:

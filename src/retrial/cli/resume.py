@@ -44,13 +44,13 @@ def resume(name: str, **options: Any) -> int:
     found = _look(name, options["store"])
     chosen = _unfinished(found) or (found if options["restart"] else [])
     if not chosen:
-        return _say_finished(screen, name, found, report)
+        return _say_finished(screen, found, report)
     first = chosen[0][0].data
     setup = Setup.of_run(first, model=options["model"], store=options["store"], record=options["record"])
     if options["restart"]:
         batch, jobs = _anew(chosen, budget)
     else:
-        batch, jobs = found[0][0].run_id if len(found) == 1 else _common(found), _again(screen, chosen, budget)
+        batch, jobs = _common(found), _again(screen, chosen, budget)
     return carry_out(
         setup,
         jobs,
@@ -71,26 +71,26 @@ def replay(name: str, store: str | None, as_json: bool) -> int:
 
     The algorithm goes through the record again and must come to the same result.
     """
-    from retrial.cli.finding import find_some, opened, task_id_of
+    from retrial.cli.finding import opened, task_id_of
     from retrial.cli.reports import report
     from retrial.cli.screen import Screen
     from retrial.cli.work import asynchronously
     from retrial.engine.engine import Engine
     from retrial.recipes import rebuild
 
-    async def again() -> dict[str, tuple[str, Result]]:
+    found = _look(name, store)
+
+    async def again() -> dict[str, Result]:
         async with opened(store) as journal:
             engine = Engine(journal)
-            ends: dict[str, tuple[str, Result]] = {}
-            for run_id in await find_some(journal, name):
-                start = (await journal.events(run_id))[0]
-                ends[run_id] = task_id_of(start), await engine.replay(run_id, rebuild(start.data))
-            return ends
+            return {
+                events[0].run_id: await engine.replay(events[0].run_id, rebuild(events[0].data)) for events in found
+            }
 
     screen = Screen(as_json=as_json)
     ends = asynchronously(again())
-    tasks = {run_id: task for run_id, (task, _) in ends.items()}
-    code = report(screen, name, tasks, {run_id: result for run_id, (_, result) in ends.items()}, label="replayed")
+    tasks = {events[0].run_id: task_id_of(events[0]) for events in found}
+    code = report(screen, _common(found), tasks, ends, label=_label(found[0][0]))
     screen.remark(f"replayed without a model call: {len(ends)} of {len(ends)} came to the recorded result")
     return code
 
@@ -114,14 +114,15 @@ def _unfinished(found: list[list[Event]]) -> list[list[Event]]:
     return [events for events in found if (status := status_of(events)) is None or not status.final]
 
 
-def _say_finished(screen: Screen, name: str, found: list[list[Event]], report: Any) -> int:
+def _say_finished(screen: Screen, found: list[list[Event]], report: Any) -> int:
     """Print the results of runs that have nothing left to do."""
     from retrial.cli.finding import task_id_of
     from retrial.log.views import result_of
 
     screen.remark(f"{'the run is' if len(found) == 1 else 'the runs are'} finished; --restart starts anew")
     tasks = {events[0].run_id: task_id_of(events[0]) for events in found}
-    return report(screen, name, tasks, {events[0].run_id: result_of(events) for events in found}, label="recorded")
+    ends = {events[0].run_id: result_of(events) for events in found}
+    return report(screen, _common(found), tasks, ends, label=_label(found[0][0]))
 
 
 def _again(screen: Screen, chosen: list[list[Event]], budget: Budget) -> list[Any]:
@@ -129,6 +130,8 @@ def _again(screen: Screen, chosen: list[list[Event]], budget: Budget) -> list[An
     from retrial.cli.finding import task_id_of
     from retrial.cli.run import shares
     from retrial.cli.work import Job
+    from retrial.engine.owner import refuse_if_busy
+    from retrial.errors import RunBusy
     from retrial.log.views import in_doubt
     from retrial.recipes import rebuild
 
@@ -136,6 +139,13 @@ def _again(screen: Screen, chosen: list[list[Event]], budget: Budget) -> list[An
     jobs: list[Any] = []
     for events in chosen:
         start = events[0]
+        try:
+            refuse_if_busy(events)
+        except RunBusy as error:
+            if len(chosen) == 1:
+                raise
+            screen.remark(f"left out: {error}")
+            continue
         for key in in_doubt(events):
             screen.remark(f"in doubt: {start.run_id} {key} had left when the last session ended; it is asked again")
         jobs.append(
@@ -146,6 +156,8 @@ def _again(screen: Screen, chosen: list[list[Event]], budget: Budget) -> list[An
                 budget=_merged(start, share),
             )
         )
+    if not jobs:
+        raise RunBusy("every unfinished run of it is being worked on by another process; wait until that is done")
     return jobs
 
 
@@ -180,7 +192,13 @@ def _merged(start: Event, share: Budget) -> Budget:
 
 
 def _common(found: list[list[Event]]) -> str:
-    """What the ids of a batch have in common."""
+    """What the ids of runs that were started together have in common; the id of a single one."""
     from retrial.cli.finding import batch_of
 
-    return batch_of(found[0][0].run_id)
+    run_id = found[0][0].run_id
+    return run_id if len(found) == 1 else batch_of(run_id)
+
+
+def _label(start: Event) -> str:
+    """What output calls the replies of a run."""
+    return str(start.data.get("metadata", {}).get("label", ""))

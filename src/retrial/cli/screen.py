@@ -92,7 +92,7 @@ class Screen:
 
     def remark(self, words: str) -> None:
         """Print a line that is no result, on standard error."""
-        self.err.print(self.text((words, "dim")), soft_wrap=True)
+        self.err.print(self.text((words, "dim")), soft_wrap=not self.err.is_terminal)
 
     def json(self, value: object) -> None:
         """Print the one JSON object that standard output holds."""

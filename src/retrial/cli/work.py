@@ -119,6 +119,7 @@ def carry_out(
     # Each run has a budget of its own; the engine is told one so that a dollar limit without a price is refused.
     engine_budget = next((job.budget for job in jobs if job.budget is not None), Budget())
     ends: dict[str, Result | RetrialError] = {}
+    written: list[bool] = []
 
     def done(job: Job, end: Result | RetrialError) -> None:
         ends[job.run_id] = end
@@ -130,6 +131,7 @@ def carry_out(
             engine.observe(live.observe)
             try:
                 await _write_down(engine, jobs)
+                written.append(True)
                 await _work_on(engine, jobs, at_once, adopt, done)
             except asyncio.CancelledError:
                 await _read_the_rest(engine, jobs, ends)
@@ -139,8 +141,9 @@ def carry_out(
     with Live(screen, tasks, lambda run: header(screen, tasks[run], label, level), verbose=verbose) as live:
         try:
             interrupted = asynchronously(session())
-        except JournalError:
-            screen.remark(f"what was recorded before is safe; go on later with: retrial resume {batch}")
+        except (RetrialError, KeyboardInterrupt):
+            if written:
+                screen.remark(f"what was recorded before is safe; go on with: retrial resume {batch}")
             raise
     return report(screen, batch, tasks, ends, label=label, interrupted=interrupted)
 
