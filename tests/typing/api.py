@@ -1,0 +1,72 @@
+"""Ordinary use of the public API, checked by the type checker and never run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, assert_type
+
+import retrial
+from retrial.algorithms import Reflexion
+from retrial.core.messages import Message, ModelRequest, ModelResponse
+from retrial.core.tasks import Outcome
+from retrial.engine import Engine, Failed, Run
+from retrial.evaluate import ValidationHandler
+from retrial.models import FakeLLMClient, LLMHandler
+from retrial.models.fake import text
+from retrial.recipes import harness, unit_tests
+from retrial.store import SqliteStore
+
+
+def three_lines() -> None:
+    result = retrial.solve("Write f(x).", tests=["assert f(1) == 2", ("f(2)", 3)], model="openai:gpt-5-mini")
+    assert_type(result, retrial.Result)
+    assert_type(result.passed, bool)
+    assert_type(result.output, str)
+    assert_type(result.lessons, tuple[retrial.Lesson, ...])
+    assert_type(result.usage.cost_usd, float | None)
+
+
+async def engine_by_hand() -> None:
+    def model(request: ModelRequest) -> ModelResponse:
+        return text("42")
+
+    async with Engine(SqliteStore("runs.db"), retrial.Budget(max_calls=3)) as engine:
+        LLMHandler(FakeLLMClient(model)).attach(engine)
+        ValidationHandler({"unit": lambda answer, context: ("km" in answer, "no unit given")}).attach(engine)
+        result = await engine.run(Reflexion(validator="unit"), {"task": "How far is it?"})
+        assert_type(await engine.resume(result.run_id, Reflexion(validator="unit")), retrial.Result)
+
+
+async def assembled() -> None:
+    async with retrial.assemble("ollama:qwen2.5-coder", store="runs.db", sandbox="jailed") as engine:
+        await engine.run(unit_tests(trials=3, carry="both"), {"task": "..."})
+        await engine.run(harness(validator="score", patience=2), {"task": "..."})
+
+
+class Twice:
+    """An algorithm of one's own."""
+
+    name = "twice"
+    version = "1"
+    max_calls = 4
+
+    def parameters(self) -> Mapping[str, Any]:
+        return {}
+
+    async def __call__(self, run: Run, given: Mapping[str, Any]) -> Outcome:
+        request = ModelRequest(messages=(Message(role="user", content=str(given["task"])),))
+        first = await run.model("first", request)
+        assert_type(first, ModelResponse)
+        both = await run.gather(run.model("a", request), run.model("b", request))
+        assert_type(both, list[ModelResponse | Failed])
+
+        async def alone(scope: Run) -> str:
+            return (await scope.model("c", request)).text
+
+        (third,) = await run.gather(run.branch("third", alone, max_calls=1))
+        assert_type(third, str | Failed)
+        return Outcome(retrial.Status.COMPLETED, {"texts": [first.text]})
+
+
+async def own_algorithm() -> None:
+    await Engine().run(Twice(), {"task": "..."})
