@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,6 +81,9 @@ def _installed(module: str) -> bool:
 
 def _store(path: Path) -> dict[str, Any]:
     """Whether the store's folder can hold a database that several processes share."""
+    import sqlite3
+    import tempfile
+
     folder = path.parent
     while not folder.exists():
         folder = folder.parent

@@ -13,7 +13,7 @@ from retrial.errors import ConfigError, RunNotFound
 from retrial.log.journal import Journal
 from retrial.store.sqlite import SqliteStore
 
-__all__ = ["batch_of", "find_one", "find_some", "opened", "standing", "task_id_of"]
+__all__ = ["batch_of", "find_some", "opened", "standing", "task_id_of"]
 
 
 @asynccontextmanager
@@ -57,18 +57,6 @@ async def find_some(journal: Journal, name: str) -> list[str]:
             f"{name!r} is the beginning of {len(batches)} runs ({some}, ...); type more of the one you mean"
         )
     return found
-
-
-async def find_one(journal: Journal, name: str) -> str:
-    """Return the id of the one run that ``name`` means; of a batch that was run last, its newest.
-
-    Raises:
-        RunNotFound, ConfigError: if there is none, or several.
-    """
-    found = await find_some(journal, name)
-    if len(found) > 1:
-        raise ConfigError(f"{name!r} is a batch of {len(found)} runs; name one, such as {found[0]!r}")
-    return found[0]
 
 
 def batch_of(run_id: str) -> str:

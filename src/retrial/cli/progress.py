@@ -48,9 +48,10 @@ class Live:
         else:
             columns += [BarColumn(bar_width=24), MofNCompleteColumn(), Remaining()]
             columns += [TextColumn("{task.description}", markup=False)]
-        self._progress = Progress(
-            *columns, console=screen.err, transient=True, redirect_stdout=False, disable=not screen.err.is_terminal
-        )
+        # Lines that go through a pipe may come out on the same terminal, in the middle of the bar.
+        mixed = self._tells and not screen.as_json and not screen.out.is_terminal
+        hidden = mixed or not screen.err.is_terminal
+        self._progress = Progress(*columns, console=screen.err, transient=True, redirect_stdout=False, disable=hidden)
         self._bar = self._progress.add_task("starting", total=len(tasks))
 
     def __enter__(self) -> Self:

@@ -144,15 +144,14 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def new_table(columns: Sequence[str], numbers: Iterable[str] = ()) -> Table:
-    """Return an empty table; the columns in ``numbers`` are set to the right."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False)
-    right = {*numbers}
+def new_table(columns: Sequence[str], numbers: Iterable[str] = (), wrapped: Iterable[str] = ("task", "why")) -> Table:
+    """Return an empty table; the columns in ``numbers`` are set to the right, only those in ``wrapped`` are broken."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold", show_edge=False, collapse_padding=True)
+    right, broken = {*numbers}, {*wrapped}
     for name in columns:
-        if name in right:
-            table.add_column(name, justify="right", no_wrap=True)
-        else:
-            table.add_column(name, overflow="fold")
+        table.add_column(
+            name, justify="right" if name in right else "left", no_wrap=name not in broken, overflow="fold"
+        )
     return table
 
 

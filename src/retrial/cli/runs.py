@@ -10,6 +10,7 @@ import click
 from retrial.cli.options import as_json, store_option
 
 if TYPE_CHECKING:
+    from retrial.cli.screen import Screen
     from retrial.core.events import Event
 
 __all__ = ["runs"]
@@ -59,23 +60,23 @@ def _row(events: list[Event]) -> dict[str, Any]:
     }
 
 
-def _print(screen: Any, rows: list[dict[str, Any]]) -> None:
-    """Print the table."""
+def _print(screen: Screen, rows: list[dict[str, Any]]) -> None:
+    """Print the table; a narrow one leaves out the recipe and, since the id begins with it, the time."""
     from retrial.cli.render import money, new_table, status_text
 
-    table = new_table(("id", "task", "recipe", "status", "trials", "calls", "cost", "started"), ("trials", "calls"))
-    table.columns[0].no_wrap = True
+    narrow = screen.out.width < 100
+    more = () if narrow else ("recipe", "started")
+    table = new_table(("id", "task", "status", "trials", "calls", "cost", *more), ("trials", "calls"))
     for row in rows:
         cost = row["usage"]["cost_usd"]
         table.add_row(
             screen.text((row["run_id"], "cyan")),
             screen.text(_short(row["task_id"])),
-            screen.text(row["algorithm"]),
             status_text(screen, row["status"]),
             str(row["trials"]),
             str(row["usage"]["calls"]),
             screen.text("?" if cost is None else money(cost)),
-            _moment(row["started"]),
+            *(() if narrow else (screen.text(row["algorithm"]), _moment(row["started"]))),
         )
     screen.show(table)
 

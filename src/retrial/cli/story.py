@@ -21,7 +21,7 @@ from retrial.log.views import in_doubt, result_of, timeline, transcript, trials,
 __all__ = ["as_values", "of_batch", "of_time", "of_trials", "of_words"]
 
 BAR_COLUMNS = 30
-"""How wide a timeline is drawn."""
+"""How wide a timeline is drawn, where there is room."""
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
@@ -63,18 +63,19 @@ def of_batch(screen: Screen, found: Sequence[Sequence[Event]]) -> None:
 def of_time(screen: Screen, events: Sequence[Event]) -> None:
     """Print every effect with its time."""
     spans = timeline(events)
+    columns = max(10, min(BAR_COLUMNS, screen.out.width - 62))
     whole = max((span.start + (span.seconds or 0.0) for span in spans), default=0.0) or 1.0
-    shown = new_table(("effect", "kind", "start", "seconds", "outcome", ""), ("start", "seconds"))
+    shown = new_table(("effect", "kind", "start", "seconds", "outcome", ""), ("start", "seconds"), ("effect",))
     for span in spans:
-        left = int(span.start / whole * BAR_COLUMNS)
-        length = max(1, round((span.seconds or 0.0) / whole * BAR_COLUMNS))
+        left = int(span.start / whole * columns)
+        length = max(1, round((span.seconds or 0.0) / whole * columns))
         shown.add_row(
             screen.text(span.key),
             span.kind,
             f"{span.start:.2f}",
             "" if span.seconds is None else f"{span.seconds:.2f}",
             screen.text((span.outcome, "" if span.outcome == "completed" else "yellow")),
-            screen.text((" " * min(left, BAR_COLUMNS - 1) + "█" * length, "cyan")),
+            screen.text((" " * min(left, columns - 1) + "█" * length, "cyan")),
         )
     screen.show(shown)
 
