@@ -1,0 +1,162 @@
+"""The loop's parameters, one by one; what the seeds ask stands in tests/seeds."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from worlds import Model, engine_with, reply, said
+
+from retrial.algorithms import Reflexion
+from retrial.algorithms.lessons import stalled
+from retrial.core.codec import encode
+from retrial.core.effects import CallHost
+from retrial.core.tasks import Status, Task
+from retrial.errors import ConfigError, ModelUnavailable
+from retrial.evaluate import ValidationHandler
+from retrial.prompts import Prompt
+from retrial.recipes import unit_tests
+
+
+async def run(algorithm, attempts, lessons=(), given=None):
+    replies = {"actor": iter(attempts), "reflector": iter(lessons)}
+    model = Model(lambda request: reply(next(replies[request.role])))
+    async with engine_with(model) as engine:
+        return await engine.run(algorithm, given or {"task": "t"}), model
+
+
+@given(st.lists(st.floats(0, 1), max_size=8), st.integers(1, 4))
+def test_a_rising_score_never_stalls_and_a_flat_one_does(scores, patience):
+    """Strictly rising scores go on; as many trials without a new best as patience allows end it."""
+    rising = sorted(set(scores))
+    assert not stalled(rising, patience)
+    assert not stalled(scores, None)
+    flat = [*scores, *([max(scores, default=0.5)] * (patience + (not scores)))]
+    assert stalled(flat, patience)
+
+
+async def test_a_lesson_that_repeats_is_marked_and_kept():
+    """The second time the same words come, the lesson is marked as a duplicate and still counted."""
+    result, _ = await run(Reflexion(validator="right"), ["a", "b", "c"], ["State the unit.", "state the unit"])
+    assert [lesson.faults for lesson in result.lessons] == [(), ("duplicate",)]
+
+
+async def test_a_hard_fault_is_never_asked_about_by_default_but_replaced():
+    """The plain loop asks once; a useless reply gives way to the evaluator's words."""
+    result, model = await run(Reflexion(validator="right"), ["a", "right"], [""])
+    assert (len(model.asked("reflector")), result.lessons[0].text, result.lessons[0].origin) == (1, "it is not right", "fallback")
+
+
+async def test_a_soft_fault_is_asked_about_only_if_any_fault_is():
+    """A retelling is kept and marked with ``hard``, and asked again with ``any``; the better reply wins."""
+    kept, model = await run(Reflexion(validator="right", ask_again="hard"), ["a", "right"], ["It failed."])
+    assert (kept.lessons[0].faults, len(model.asked("reflector"))) == (("narrates",), 1)
+    asked, model = await run(Reflexion(validator="right", ask_again="any"), ["a", "right"], ["It failed.", "Use km."])
+    assert (asked.lessons[0].text, len(model.asked("reflector"))) == ("Use km.", 2)
+    assert "it retells what happened" in said(model.asked("reflector")[1])
+
+
+async def test_a_reflector_that_is_a_function_is_trusted():
+    """A function's lesson is kept as it is, with its faults only marked."""
+
+    async def reflect(effect, key):
+        return "x = 1"
+
+    replies = iter(["a", "right"])
+    async with engine_with(Model(lambda request: reply(next(replies)))) as engine:
+        engine.handle(CallHost, reflect, "mine")
+        result = await engine.run(Reflexion(validator="right", reflector="mine"), {"task": "t"})
+    assert (result.lessons[0].text, result.lessons[0].faults) == ("x = 1", ("code", "narrates"))
+
+
+async def test_an_equal_output_that_now_passes_is_flaky():
+    """The same attempt judged differently is marked, and is no sign of learning."""
+    answers = iter([(False, "no"), (True, "")])
+    replies = iter(["same", "Use it.", "same"])
+    async with engine_with(Model(lambda request: reply(next(replies)))) as engine:
+        ValidationHandler({"right": lambda answer, context: next(answers)}).attach(engine)
+        result = await engine.run(Reflexion(validator="right"), {"task": "t"})
+    assert [attempt.verdict.flaky for attempt in result.attempts] == [False, True]
+
+
+async def test_confirm_judges_a_pass_once_more():
+    """A pass that does not hold a second time is a flaky failure, and the loop goes on."""
+    answers = iter([(True, ""), (False, "now it fails"), (True, ""), (True, "")])
+    replies = iter(["a", "Use it.", "b"])
+    async with engine_with(Model(lambda request: reply(next(replies)))) as engine:
+        ValidationHandler({"right": lambda answer, context: next(answers)}).attach(engine)
+        result = await engine.run(Reflexion(validator="right", confirm=True), {"task": "t"})
+    assert [(one.verdict.passed, one.verdict.flaky) for one in result.attempts] == [(False, True), (True, False)]
+
+
+@pytest.mark.parametrize(("carry", "has_checks", "has_lessons"), [("lessons", False, True), ("checks", True, False), ("both", True, True)])
+async def test_what_a_fresh_trial_is_told_can_be_chosen(carry, has_checks, has_lessons):
+    """Lessons, the evaluator's words, or both stand in the second prompt."""
+    prompts = {**unit_tests(carry="both").prompts}
+    algorithm = Reflexion(validator="right", carry=carry, prompts=prompts)
+    _, model = await run(algorithm, ["a", "right"], ["Use km."])
+    second = said(model.asked("actor")[1])
+    assert ("it is not right" in second, "Use km." in second) == (has_checks, has_lessons)
+
+
+async def test_a_provider_that_fails_spends_no_trial():
+    """A model that cannot be reached ends the run as FAILED, and resume goes on with the same trial."""
+    state = {"down": True}
+
+    def answer(request):
+        if request.role == "reflector" and state["down"]:
+            raise ModelUnavailable("503")
+        return reply("Use km.") if request.role == "reflector" else reply("right" if "Use km" in said(request) else "a")
+
+    model = Model(answer)
+    async with engine_with(model) as engine:
+        failed = await engine.run(Reflexion(validator="right"), {"task": "t"}, run_id="r")
+        assert (failed.status, failed.value["trials"], failed.output) == (Status.FAILED, 1, "a")
+        state["down"] = False
+        result = await engine.resume("r", Reflexion(validator="right"))
+    assert (result.passed, result.value["trials"], len(model.asked("actor"))) == (True, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("max_trials", 0), ("max_trials", 11), ("keep_reflections", 0), ("keep", "first"), ("patience", 0), ("threshold", 0.0), ("threshold", 1.1), ("carry", "all"), ("ask_again", "always")],
+)
+def test_bounds_are_checked_at_construction(name, value):
+    """A parameter out of range is refused by name and value."""
+    with pytest.raises(ConfigError, match=rf"{name}={value!r}"):
+        Reflexion(validator="x", **{name: value})
+
+
+def test_a_prompt_without_checks_cannot_carry_them():
+    """Carrying checks with a prompt that has no place for them is refused."""
+    with pytest.raises(ConfigError, match="holds {{checks}}"):
+        Reflexion(validator="x", carry="checks", prompts={"actor": Prompt("a", "{{task}}"), "reflector": Prompt("r", "x")})
+
+
+async def test_an_input_without_a_task_is_refused():
+    """The error shows what was given."""
+    with pytest.raises(ConfigError, match="needs a 'task'"):
+        await run(Reflexion(validator="right"), ["a"], given={"tusk": "t"})
+
+
+async def test_the_digest_of_each_prompt_is_recorded():
+    """The first event names every prompt with its digest, so that a changed prompt is noticed."""
+    replies = iter(["right"])
+    async with engine_with(Model(lambda request: reply(next(replies)))) as engine:
+        await engine.run(Reflexion(validator="right"), {"task": "t"}, run_id="r")
+        start = (await engine.journal.events("r"))[0].data
+    assert {*start["parameters"]["prompts"]} == {"reflexion.actor", "reflexion.reflector", "reflexion.reflector.system"}
+    assert all(len(mark) == 64 for mark in start["parameters"]["prompts"].values())
+
+
+async def test_hidden_tests_score_the_result_and_never_reach_a_prompt(tmp_path):
+    """Hidden tests run once, on what is returned, and no prompt holds a word of them."""
+    from retrial.assembly import assemble
+
+    task = Task(id="t", prompt="Write f(x) that doubles.", tests=("assert f(1) == 2",), hidden_tests=("assert f(21) == 42", "assert f(0) == 0"), entry_point="f")
+    replies = iter(["def f(x): return x", "Use two.", "def f(x): return 2 if x else 0"])
+    model = Model(lambda request: reply(next(replies)))
+    async with assemble(model, store=tmp_path / "s.db") as engine:
+        result = await engine.run(unit_tests(), {"task": encode(task)})
+    assert (result.passed, result.value["hidden"]) == (True, {"passed": False, "score": 0.5})
+    assert not [request for request in model.requests if "42" in said(request)]
