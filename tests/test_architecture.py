@@ -109,7 +109,9 @@ def test_algorithms_know_nothing_of_the_world(module):
         assert not {name.split(".")[0] for name in names} & forbidden
 
 
-@pytest.mark.parametrize("module", [name for name in MODULES if room(name) in ("errors", "core", "log", "engine", "memory")])
+@pytest.mark.parametrize(
+    "module", [name for name in MODULES if room(name) in ("errors", "core", "log", "engine", "memory")]
+)
 def test_the_core_needs_the_standard_library_alone(module):
     """Errors, core, log, engine and memory import nothing that has to be installed."""
     import sys
@@ -121,7 +123,7 @@ def test_the_core_needs_the_standard_library_alone(module):
             assert name.split(".")[0] in {*sys.stdlib_module_names, "retrial"}
 
 
-TESTS = [path for path in Path(__file__).parent.rglob("test_*.py")]
+TESTS = list(Path(__file__).parent.rglob("test_*.py"))
 
 
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: path.name)

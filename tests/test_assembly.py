@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from seed_worlds import LESSON, RIGHT, SLUGIFY, WRONG
 
 import retrial
 from retrial.errors import ConfigError
 from retrial.recipes import rebuild, recorded, unit_tests
+from seed_worlds import LESSON, RIGHT, SLUGIFY, WRONG
 
 
 def model():
@@ -29,7 +29,9 @@ def test_three_lines_solve_a_task(tmp_path):
 async def test_solve_works_within_a_running_event_loop(tmp_path):
     """A notebook has a loop already; solve still returns."""
     await asyncio.sleep(0)
-    assert retrial.solve("p", tests=[("slugify('A b')", "a-b")], model=lambda request: RIGHT, store=tmp_path / "s.db").passed
+    assert retrial.solve(
+        "p", tests=[("slugify('A b')", "a-b")], model=lambda request: RIGHT, store=tmp_path / "s.db"
+    ).passed
 
 
 def test_the_store_is_the_given_one_the_variable_or_the_default(tmp_path, monkeypatch):
@@ -62,7 +64,12 @@ def test_a_dollar_budget_needs_a_price(monkeypatch):
 async def test_a_role_can_have_a_model_of_its_own(tmp_path):
     """The reflector's model writes the lessons, the other one acts."""
     replies = iter([WRONG, RIGHT])
-    result = await retrial.solve_async(SLUGIFY, model=lambda request: next(replies), reflector_model=lambda request: "Next time, use words.", store=tmp_path / "s.db")
+    result = await retrial.solve_async(
+        SLUGIFY,
+        model=lambda request: next(replies),
+        reflector_model=lambda request: "Next time, use words.",
+        store=tmp_path / "s.db",
+    )
     assert [lesson.text for lesson in result.lessons] == ["Next time, use words."]
 
 

@@ -11,7 +11,19 @@ import pytest
 import retrial
 
 PACKAGES = ["retrial", "retrial.algorithms", "retrial.engine", "retrial.evaluate", "retrial.models", "retrial.store"]
-HEAVY = {"pydantic_ai", "pydantic", "rich", "openai", "anthropic", "httpx2", "numpy", "click", "stamina", "sqlite3", "asyncio"}
+HEAVY = {
+    "pydantic_ai",
+    "pydantic",
+    "rich",
+    "openai",
+    "anthropic",
+    "httpx2",
+    "numpy",
+    "click",
+    "stamina",
+    "sqlite3",
+    "asyncio",
+}
 
 
 @pytest.mark.parametrize("name", PACKAGES)

@@ -73,7 +73,13 @@ def test_a_folder_stands_for_its_files_and_an_id_is_used_once(tmp_path):
 
 def test_humaneval_shaped_lines_are_read(tmp_path):
     """A JSONL line becomes a task whose prompt can be continued, judged by its check function."""
-    row = {"task_id": "HumanEval/0", "prompt": "def f():\n", "entry_point": "f", "test": "def check(c): assert c() == 1", "x": 1}
+    row = {
+        "task_id": "HumanEval/0",
+        "prompt": "def f():\n",
+        "entry_point": "f",
+        "test": "def check(c): assert c() == 1",
+        "x": 1,
+    }
     (task,) = load(tmp_path, json.dumps(row) + "\n\n", "tasks.jsonl")
     assert (task.id, task.style, task.completes, task.entry_point) == ("HumanEval/0", "check", True, "f")
     with pytest.raises(ConfigError, match="line 1: 'test' is missing"):

@@ -102,12 +102,18 @@ class Fan:
         async def score(scope: Run, text: str) -> str:
             grade = await scope.model("grade", ask(f"grade {text}"))
             inner = await scope.gather(
-                *(scope.branch(f"why.{i}", lambda s, i=i: s.model("say", ask(f"why {i} {text}")), max_calls=1) for i in range(2))
+                *(
+                    scope.branch(f"why.{i}", lambda s, i=i: s.model("say", ask(f"why {i} {text}")), max_calls=1)
+                    for i in range(2)
+                )
             )
             return grade.text + "".join(one.text for one in inner if not isinstance(one, Failed))
 
         scored = await run.gather(
-            *(run.branch(f"score.{i}", lambda scope, text=text: score(scope, text), max_calls=3) for i, text in enumerate(texts))
+            *(
+                run.branch(f"score.{i}", lambda scope, text=text: score(scope, text), max_calls=3)
+                for i, text in enumerate(texts)
+            )
         )
         scored_texts = [one if isinstance(one, str) else "failed" for one in scored]
         order = run.random("shuffle")

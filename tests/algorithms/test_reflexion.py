@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from worlds import Model, engine_with, reply, said
 
 from retrial.algorithms import Reflexion
 from retrial.algorithms.lessons import stalled
@@ -16,6 +15,7 @@ from retrial.errors import ConfigError, ModelUnavailable
 from retrial.evaluate import ValidationHandler
 from retrial.prompts import Prompt
 from retrial.recipes import unit_tests
+from worlds import Model, engine_with, reply, said
 
 
 async def run(algorithm, attempts, lessons=(), given=None):
@@ -44,7 +44,11 @@ async def test_a_lesson_that_repeats_is_marked_and_kept():
 async def test_a_hard_fault_is_never_asked_about_by_default_but_replaced():
     """The plain loop asks once; a useless reply gives way to the evaluator's words."""
     result, model = await run(Reflexion(validator="right"), ["a", "right"], [""])
-    assert (len(model.asked("reflector")), result.lessons[0].text, result.lessons[0].origin) == (1, "it is not right", "fallback")
+    assert (len(model.asked("reflector")), result.lessons[0].text, result.lessons[0].origin) == (
+        1,
+        "it is not right",
+        "fallback",
+    )
 
 
 async def test_a_soft_fault_is_asked_about_only_if_any_fault_is():
@@ -89,7 +93,9 @@ async def test_confirm_judges_a_pass_once_more():
     assert [(one.verdict.passed, one.verdict.flaky) for one in result.attempts] == [(False, True), (True, False)]
 
 
-@pytest.mark.parametrize(("carry", "has_checks", "has_lessons"), [("lessons", False, True), ("checks", True, False), ("both", True, True)])
+@pytest.mark.parametrize(
+    ("carry", "has_checks", "has_lessons"), [("lessons", False, True), ("checks", True, False), ("both", True, True)]
+)
 async def test_what_a_fresh_trial_is_told_can_be_chosen(carry, has_checks, has_lessons):
     """Lessons, the evaluator's words, or both stand in the second prompt."""
     prompts = {**unit_tests(carry="both").prompts}
@@ -119,7 +125,17 @@ async def test_a_provider_that_fails_spends_no_trial():
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("max_trials", 0), ("max_trials", 11), ("keep_reflections", 0), ("keep", "first"), ("patience", 0), ("threshold", 0.0), ("threshold", 1.1), ("carry", "all"), ("ask_again", "always")],
+    [
+        ("max_trials", 0),
+        ("max_trials", 11),
+        ("keep_reflections", 0),
+        ("keep", "first"),
+        ("patience", 0),
+        ("threshold", 0.0),
+        ("threshold", 1.1),
+        ("carry", "all"),
+        ("ask_again", "always"),
+    ],
 )
 def test_bounds_are_checked_at_construction(name, value):
     """A parameter out of range is refused by name and value."""
@@ -130,7 +146,9 @@ def test_bounds_are_checked_at_construction(name, value):
 def test_a_prompt_without_checks_cannot_carry_them():
     """Carrying checks with a prompt that has no place for them is refused."""
     with pytest.raises(ConfigError, match="holds {{checks}}"):
-        Reflexion(validator="x", carry="checks", prompts={"actor": Prompt("a", "{{task}}"), "reflector": Prompt("r", "x")})
+        Reflexion(
+            validator="x", carry="checks", prompts={"actor": Prompt("a", "{{task}}"), "reflector": Prompt("r", "x")}
+        )
 
 
 async def test_an_input_without_a_task_is_refused():
@@ -153,7 +171,13 @@ async def test_hidden_tests_score_the_result_and_never_reach_a_prompt(tmp_path):
     """Hidden tests run once, on what is returned, and no prompt holds a word of them."""
     from retrial.assembly import assemble
 
-    task = Task(id="t", prompt="Write f(x) that doubles.", tests=("assert f(1) == 2",), hidden_tests=("assert f(21) == 42", "assert f(0) == 0"), entry_point="f")
+    task = Task(
+        id="t",
+        prompt="Write f(x) that doubles.",
+        tests=("assert f(1) == 2",),
+        hidden_tests=("assert f(21) == 42", "assert f(0) == 0"),
+        entry_point="f",
+    )
     replies = iter(["def f(x): return x", "Use two.", "def f(x): return 2 if x else 0"])
     model = Model(lambda request: reply(next(replies)))
     async with assemble(model, store=tmp_path / "s.db") as engine:

@@ -12,7 +12,13 @@ from retrial.errors import BudgetExceeded, ConfigError
 numbers = st.integers(0, 1000)
 
 
-@given(st.lists(st.builds(Usage, calls=numbers, input_tokens=numbers, output_tokens=numbers, cost_usd=st.none() | st.just(0.5)), max_size=6), st.randoms())
+@given(
+    st.lists(
+        st.builds(Usage, calls=numbers, input_tokens=numbers, output_tokens=numbers, cost_usd=st.none() | st.just(0.5)),
+        max_size=6,
+    ),
+    st.randoms(),
+)
 def test_usage_adds_up_in_any_order(parts, chance):
     """The sum does not depend on the order, and one unpriced part makes the whole unpriced."""
     shuffled = [*parts]

@@ -18,20 +18,70 @@ from retrial.core.tasks import Attempt, Lesson, Task, Verdict
 from retrial.errors import ConfigError
 
 texts = st.text(max_size=20)
-values = st.recursive(st.none() | st.booleans() | st.integers() | texts, lambda inner: st.dictionaries(texts, inner, max_size=3) | st.lists(inner, max_size=3), max_leaves=6)
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | texts,
+    lambda inner: st.dictionaries(texts, inner, max_size=3) | st.lists(inner, max_size=3),
+    max_leaves=6,
+)
 calls = st.builds(ToolCall, id=texts, name=texts, arguments=st.dictionaries(texts, values, max_size=2))
-messages = st.builds(Message, role=texts, content=st.none() | texts, tool_calls=st.lists(calls, max_size=2).map(tuple), tool_call_id=st.none() | texts)
-usages = st.builds(Usage, calls=st.integers(0, 9), input_tokens=st.integers(0, 99), cost_usd=st.none() | st.floats(0, 9))
-requests = st.builds(ModelRequest, role=texts, messages=st.lists(messages, max_size=3).map(tuple), tools=st.lists(st.builds(ToolSpec, name=texts), max_size=2).map(tuple), temperature=st.none() | st.floats(0, 2), stop=st.lists(texts, max_size=2).map(tuple))
+messages = st.builds(
+    Message,
+    role=texts,
+    content=st.none() | texts,
+    tool_calls=st.lists(calls, max_size=2).map(tuple),
+    tool_call_id=st.none() | texts,
+)
+usages = st.builds(
+    Usage, calls=st.integers(0, 9), input_tokens=st.integers(0, 99), cost_usd=st.none() | st.floats(0, 9)
+)
+requests = st.builds(
+    ModelRequest,
+    role=texts,
+    messages=st.lists(messages, max_size=3).map(tuple),
+    tools=st.lists(st.builds(ToolSpec, name=texts), max_size=2).map(tuple),
+    temperature=st.none() | st.floats(0, 2),
+    stop=st.lists(texts, max_size=2).map(tuple),
+)
 responses = st.builds(ModelResponse, text=texts, tool_calls=st.lists(calls, max_size=2).map(tuple), usage=usages)
 checks = st.builds(Check, name=texts, passed=st.booleans(), actual=st.none() | texts)
-reports = st.builds(TestReport, checks=st.lists(checks, max_size=3).map(tuple), finished=st.booleans(), isolation=st.builds(Isolation, level=texts))
-verdicts = st.builds(Verdict, passed=st.booleans(), score=st.floats(0, 1), checks=st.lists(checks, max_size=2).map(tuple), isolation=st.none() | st.builds(Isolation, level=texts))
-attempts = st.builds(Attempt, trial=st.integers(1, 9), output=texts, verdict=verdicts, lessons_used=st.lists(texts, max_size=2).map(tuple))
-tasks = st.builds(Task, prompt=texts, tests=st.lists(texts, max_size=2).map(tuple), metadata=st.dictionaries(texts, values, max_size=2))
+reports = st.builds(
+    TestReport,
+    checks=st.lists(checks, max_size=3).map(tuple),
+    finished=st.booleans(),
+    isolation=st.builds(Isolation, level=texts),
+)
+verdicts = st.builds(
+    Verdict,
+    passed=st.booleans(),
+    score=st.floats(0, 1),
+    checks=st.lists(checks, max_size=2).map(tuple),
+    isolation=st.none() | st.builds(Isolation, level=texts),
+)
+attempts = st.builds(
+    Attempt,
+    trial=st.integers(1, 9),
+    output=texts,
+    verdict=verdicts,
+    lessons_used=st.lists(texts, max_size=2).map(tuple),
+)
+tasks = st.builds(
+    Task,
+    prompt=texts,
+    tests=st.lists(texts, max_size=2).map(tuple),
+    metadata=st.dictionaries(texts, values, max_size=2),
+)
 
 
-@given(st.one_of(requests, responses, reports, attempts, tasks, st.builds(Lesson, id=texts, text=texts, faults=st.lists(texts, max_size=2).map(tuple))))
+@given(
+    st.one_of(
+        requests,
+        responses,
+        reports,
+        attempts,
+        tasks,
+        st.builds(Lesson, id=texts, text=texts, faults=st.lists(texts, max_size=2).map(tuple)),
+    )
+)
 def test_what_is_encoded_comes_back_the_same_through_json(value):
     """Every value survives being written as JSON and read again."""
     assert decode(type(value), json.loads(json.dumps(encode(value)))) == value

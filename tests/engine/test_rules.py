@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from worlds import Model, ask, engine_with, journal_of, learner, learning, reply
 
 from retrial.core.budget import Budget
 from retrial.core.events import event_to_json
@@ -23,6 +22,7 @@ from retrial.errors import (
 )
 from retrial.evaluate import ValidationHandler
 from retrial.log.journal import MemoryJournal
+from worlds import Model, ask, engine_with, journal_of, learner, learning, reply
 
 
 class Does:
@@ -361,6 +361,7 @@ async def test_a_cancelled_run_says_so_and_is_resumed():
             return reply("yes")
         waiting.set()
         await asyncio.sleep(60)
+        return reply("too late")
 
     async def function(run):
         return (await run.model("m", ask("q"))).text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from worlds import Model, engine_with, reply
 
 from retrial.core.reports import Check, TestReport
 from retrial.core.tasks import Outcome, Status, Task
@@ -12,6 +11,7 @@ from retrial.evaluate import Critic, UnitTests, ValidationHandler, Validator
 from retrial.evaluate.critic import read_reply
 from retrial.evaluate.registry import EVALUATORS, evaluator_from
 from retrial.evaluate.unit_tests import trace_of, verdict_of
+from worlds import Model, engine_with, reply
 
 TASK = Task(id="t", prompt="the task")
 
@@ -41,7 +41,10 @@ async def judged(evaluator, output, model=None, **validators):
 
 
 def checks(*passed, kind="assert"):
-    return tuple(Check(name=f"assert {number}", passed=one, kind="assert" if one else kind, message="m") for number, one in enumerate(passed))
+    return tuple(
+        Check(name=f"assert {number}", passed=one, kind="assert" if one else kind, message="m")
+        for number, one in enumerate(passed)
+    )
 
 
 def test_a_pass_needs_every_record_and_the_judges_end_mark():
@@ -122,7 +125,18 @@ async def test_an_output_cannot_close_its_place_in_the_critics_prompt():
     assert model.requests[0].messages[-1].content.count("</attempt>") == 1
 
 
-@pytest.mark.parametrize("text", ["", "true", '{"passed": "yes"}', '{"passed": 1}', 'ok {"passed": true}', '[{"passed": true}]', '{"passed": true} trailing'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "true",
+        '{"passed": "yes"}',
+        '{"passed": 1}',
+        'ok {"passed": true}',
+        '[{"passed": true}]',
+        '{"passed": true} trailing',
+    ],
+)
 def test_a_reply_is_read_strictly(text):
     """Whatever is not exactly an object with a boolean is not read as a verdict."""
     assert read_reply(text) is None

@@ -24,7 +24,9 @@ async def journal(request, tmp_path):
 
 
 def events(run_id, *numbers, at=1.0):
-    return [Event(run_id, number, f"key.{number}", "model.completed", {"n": number}, "d", at + number) for number in numbers]
+    return [
+        Event(run_id, number, f"key.{number}", "model.completed", {"n": number}, "d", at + number) for number in numbers
+    ]
 
 
 async def test_events_come_back_in_order_as_they_were(journal):
@@ -78,7 +80,11 @@ async def test_heads_are_the_newest_first_and_can_be_narrowed(journal):
     for number, name in enumerate(["a.1", "a.2", "b.1"]):
         await journal.append(events(name, 0, 1, at=float(number)))
     heads = await journal.heads()
-    assert [(head.first.run_id, head.last.seq, head.count) for head in heads] == [("b.1", 1, 2), ("a.2", 1, 2), ("a.1", 1, 2)]
+    assert [(head.first.run_id, head.last.seq, head.count) for head in heads] == [
+        ("b.1", 1, 2),
+        ("a.2", 1, 2),
+        ("a.1", 1, 2),
+    ]
     assert [head.first.run_id for head in await journal.heads(prefix="a.")] == ["a.2", "a.1"]
     assert [head.first.run_id for head in await journal.heads(limit=1)] == ["b.1"]
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from worlds import Fan, Model, engine_with, fan_model
 
 from retrial.core.events import event_to_json
 from retrial.errors import ConfigError, CorruptJournal, StoreTooNew
 from retrial.log.jsonl import read_events, write_events
+from worlds import Fan, Model, engine_with, fan_model
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
-from worlds import Fan, Model, engine_with, fan_model, learner, learning, reply
 
 from retrial.core.events import Event
 from retrial.core.tasks import Status
 from retrial.log import views
+from worlds import Fan, Model, engine_with, fan_model, learner, learning, reply
 
 
 async def run_of(algorithm, answer, **options):
@@ -28,7 +28,11 @@ async def test_trials_hold_attempt_verdict_and_lesson_together():
     """One entry a trial, in order, with the lesson that its failure taught."""
     _, events = await run_of(learning(), learner)
     found = views.trials(events)
-    assert [(trial.attempt.trial, trial.attempt.output) for trial in found] == [(1, "wrong 0"), (2, "wrong 1"), (3, "right")]
+    assert [(trial.attempt.trial, trial.attempt.output) for trial in found] == [
+        (1, "wrong 0"),
+        (2, "wrong 1"),
+        (3, "right"),
+    ]
     assert [trial.lesson is None for trial in found] == [False, False, True]
     assert found[0].lesson.created_at.startswith("20")
     assert found[1].attempt.lessons_used == (found[0].lesson.id,)
@@ -36,7 +40,7 @@ async def test_trials_hold_attempt_verdict_and_lesson_together():
 
 async def test_usage_adds_up_what_models_used():
     """Calls, tokens and cost are those of the replies; one without a price leaves the cost unknown."""
-    result, events = await run_of(learning(), lambda request: reply(learner(request).text, tokens=2, cost=0.25))
+    result, _ = await run_of(learning(), lambda request: reply(learner(request).text, tokens=2, cost=0.25))
     assert (result.usage.calls, result.usage.tokens, result.usage.cost_usd) == (5, 20, 1.25)
     unpriced, _ = await run_of(learning(), lambda request: reply(learner(request).text, cost=None))
     assert unpriced.usage.cost_usd is None

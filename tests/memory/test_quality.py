@@ -9,7 +9,18 @@ from hypothesis import strategies as st
 from retrial.memory.quality import faults, normalised
 
 
-@pytest.mark.parametrize("text", ["```\nx\n```", "Do this:\nx = 1", "1. import re", "- return x + 1", "Next time:\nif x in y:", "for i in range(3):\n  pass", "Always call\nprint(x)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\nx\n```",
+        "Do this:\nx = 1",
+        "1. import re",
+        "- return x + 1",
+        "Next time:\nif x in y:",
+        "for i in range(3):\n  pass",
+        "Always call\nprint(x)",
+    ],
+)
 def test_code_is_found(text):
     """A fence, or a line that is a statement, is code."""
     assert "code" in faults(text)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from worlds import Fan, Model, engine_with, fan_model, learner, learning
 
 from retrial.core.budget import Budget
 from retrial.core.tasks import Status
+from worlds import Fan, Model, engine_with, fan_model, learner, learning
 
 WORLDS = {"reflexion": (learning, learner), "fan": (Fan, fan_model)}
 

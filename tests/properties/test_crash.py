@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from worlds import Crash, CrashingJournal, Fan, Model, engine_with, fan_model, journal_of, learner, learning
 
 from retrial.log.views import in_doubt
+from worlds import Crash, CrashingJournal, Fan, Model, engine_with, fan_model, journal_of, learner, learning
 
 WORLDS = {"reflexion": (learning, learner), "fan": (Fan, fan_model)}
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from seed_worlds import LESSON, RIGHT, SLUGIFY, WRONG
 
 from retrial.core.tasks import Status, Task
 from retrial.errors import ConfigError
 from retrial.recipes import UNIT_TESTS_ACTOR, UNIT_TESTS_REFLECTOR, unit_tests
+from seed_worlds import LESSON, RIGHT, SLUGIFY, WRONG
 from worlds import said
 
 ACTOR_FIRST = """\
@@ -79,7 +79,9 @@ async def test_the_next_trial_starts_fresh_with_the_lessons_and_without_the_earl
 async def test_it_stops_after_4_trials_and_returns_the_attempt_that_passed_the_most_tests_with_every_lesson(loop):
     """Stop rule: at the cap the best attempt comes back with its lessons and a status that it did not pass."""
     worse = "def slugify(text):\n    return text"
-    result, model = await loop(unit_tests(), [worse, WRONG, worse, worse], [f"Next time, try way {n}." for n in range(3)])
+    result, model = await loop(
+        unit_tests(), [worse, WRONG, worse, worse], [f"Next time, try way {n}." for n in range(3)]
+    )
     assert result.status is Status.NO_SOLUTION
     assert not result.passed
     assert "replace(' ', '-')" in result.output
@@ -151,7 +153,10 @@ async def test_a_reflection_that_is_empty_or_contains_code_is_retried_once(loop,
 async def test_the_first_500_characters_of_the_test_output_are_the_lesson_if_the_reflection_fails_again(loop):
     """Requirement 3: after two useless replies the evaluator's own words stand in, and are marked."""
     long = Task(
-        id="long", prompt="p", entry_point="slugify", tests=tuple(f"assert slugify('{n * 80}') == '{n}'" for n in "abcde")
+        id="long",
+        prompt="p",
+        entry_point="slugify",
+        tests=tuple(f"assert slugify('{n * 80}') == '{n}'" for n in "abcde"),
     )
     result, model = await loop(unit_tests(trials=2), [WRONG, WRONG], ["", "x = 1"], task=long)
     (lesson,) = result.lessons
@@ -162,7 +167,9 @@ async def test_the_first_500_characters_of_the_test_output_are_the_lesson_if_the
 
 async def test_an_inline_identifier_is_no_code(loop):
     """Requirement 3: a lesson that names a function in a sentence is not asked for again."""
-    _, model = await loop(unit_tests(), [WRONG, RIGHT], ["Next time, use `re.findall` to extract the words, then join."])
+    _, model = await loop(
+        unit_tests(), [WRONG, RIGHT], ["Next time, use `re.findall` to extract the words, then join."]
+    )
     assert len(model.asked("reflector")) == 1
 
 
@@ -186,7 +193,9 @@ async def test_stub_llm_first_attempt_fails_second_passes(loop):
 
 def test_the_prompts_are_those_of_the_seed():
     """The templates are the printed ones, to the letter."""
-    assert UNIT_TESTS_ACTOR.text.startswith("Solve the task below. Your code will be checked by unit tests.\n\n<task>{{task}}")
+    assert UNIT_TESTS_ACTOR.text.startswith(
+        "Solve the task below. Your code will be checked by unit tests.\n\n<task>{{task}}"
+    )
     assert "{{#if lessons}}\nYou have attempted this before." in UNIT_TESTS_ACTOR.text
     assert UNIT_TESTS_REFLECTOR.text == REFLECTION.replace(SLUGIFY.prompt, "{{task}}").replace(
         "{attempt}", "{{attempt}}"

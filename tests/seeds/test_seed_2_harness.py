@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from worlds import engine_with
 
 from retrial.core.effects import CallHost
 from retrial.core.tasks import Status
 from retrial.evaluate import ValidationHandler
 from retrial.memory.quality import faults
 from retrial.recipes import HARNESS_REFLECTOR, harness
+from worlds import engine_with
 
 
 class Scripted:

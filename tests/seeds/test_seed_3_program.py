@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from worlds import Model, engine_with, reply
 
 from retrial.algorithms import Reflexion
 from retrial.core.tasks import Status
@@ -12,6 +11,7 @@ from retrial.errors import ConfigError
 from retrial.evaluate import ValidationHandler
 from retrial.models import FakeLLMClient, LLMHandler
 from retrial.models.fake import text
+from worlds import Model, engine_with, reply
 
 
 def system_of(request) -> str:
@@ -27,11 +27,9 @@ async def reflexion() -> None:
 
     async with Engine() as engine:
         LLMHandler(FakeLLMClient(model)).attach(engine)
-        ValidationHandler({"unit": lambda answer, ctx: ("km" in answer, "no unit given")}).attach(
-            engine
-        )
+        ValidationHandler({"unit": lambda answer, ctx: ("km" in answer, "no unit given")}).attach(engine)
         out = await engine.run(Reflexion(validator="unit"), {"task": "How far is it?"})
-    print(
+    print(  # noqa: T201 - the document's program prints
         "reflexion:",
         out.value["candidate"],
         "after",
@@ -79,7 +77,10 @@ def test_the_cost_is_bounded_at_construction():
 
 async def test_with_no_validator_an_llm_critic_judges_and_is_marked():
     """A critic's verdict carries the lowest trust, and choosing it warns."""
-    replies = {"actor": iter(["a", "b"]), "critic": iter(['{"passed": false, "reason": "no unit"}', '{"passed": true}'])}
+    replies = {
+        "actor": iter(["a", "b"]),
+        "critic": iter(['{"passed": false, "reason": "no unit"}', '{"passed": true}']),
+    }
     model = Model(lambda request: reply(next(replies[request.role])) if request.role in replies else reply("State it."))
     with pytest.warns(UserWarning, match="least trustworthy"):
         algorithm = Reflexion(validator=None)

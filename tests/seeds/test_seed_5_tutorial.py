@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from seed_worlds import LESSON
-from worlds import engine_with, said
 
 from retrial.core.effects import RunTests
 from retrial.core.tasks import Status, Task
@@ -15,6 +13,8 @@ from retrial.recipes import unit_tests
 from retrial.sandbox.opening import open_sandbox
 from retrial.taskfile import case_tests
 from retrial.testbench.handler import TestsHandler
+from seed_worlds import LESSON
+from worlds import engine_with, said
 
 TABLE = [
     ('slugify("Python for Beginners")', "python-for-beginners"),
@@ -31,8 +31,8 @@ def bench():
     return TestsHandler(open_sandbox())
 
 
-async def judged(bench, code, tests=tuple(case_tests(TABLE))):
-    return verdict_of(await bench(RunTests(output=code, tests=tests, entry_point="slugify"), "key"))
+async def judged(bench, code):
+    return verdict_of(await bench(RunTests(output=code, tests=case_tests(TABLE), entry_point="slugify"), "key"))
 
 
 async def test_attempt_1_fails_with_the_inputs_the_actual_and_the_expected_values(bench):
@@ -66,7 +66,8 @@ async def test_exercise_1_an_exception_becomes_a_readable_message(bench):
 async def test_an_infinite_loop_is_ended_and_said(bench):
     """The time limit ends the call, and the message says so."""
     report = await bench(
-        RunTests(output="def slugify(text):\n    while True: pass", tests=("assert slugify('a') == 'a'",), timeout=1.0), "key"
+        RunTests(output="def slugify(text):\n    while True: pass", tests=("assert slugify('a') == 'a'",), timeout=1.0),
+        "key",
     )
     assert "did not finish within 1 s" in verdict_of(report).reason
 
@@ -74,7 +75,9 @@ async def test_an_infinite_loop_is_ended_and_said(bench):
 async def test_the_function_of_the_tutorial_is_the_loop_with_three_trials_and_every_lesson(loop):
     """With max_trials=3 and all lessons kept, three failures return no passing solution, and each lesson accumulates."""
     task = Task(id="slugify", prompt="Write slugify(text).", tests=case_tests(TABLE), entry_point="slugify")
-    result, model = await loop(unit_tests(trials=3, lessons=None), [ATTEMPT_1] * 3, [LESSON, "Next time, be careful."], task=task)
+    result, model = await loop(
+        unit_tests(trials=3, lessons=None), [ATTEMPT_1] * 3, [LESSON, "Next time, be careful."], task=task
+    )
     assert result.status is Status.NO_SOLUTION
     assert LESSON in said(model.asked("actor")[2])
     assert "be careful" in said(model.asked("actor")[2])
@@ -82,7 +85,7 @@ async def test_the_function_of_the_tutorial_is_the_loop_with_three_trials_and_ev
 
 def test_a_table_of_calls_becomes_asserts():
     """Each row is one test, with the expected value as a literal."""
-    assert case_tests(TABLE)[3] == 'assert slugify("") == \'\''
+    assert case_tests(TABLE)[3] == "assert slugify(\"\") == ''"
 
 
 async def test_an_evaluator_without_tests_is_an_error_and_never_a_pass():

@@ -12,13 +12,13 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from worlds import Model, engine_with, learner, learning
 
 from retrial.core.events import Event
 from retrial.errors import JournalError, RunBusy, StoreTooNew
 from retrial.log.views import in_doubt
 from retrial.store import SqliteStore
 from retrial.store.schema import APPLICATION_ID
+from worlds import Model, engine_with, learner, learning
 
 TESTS = Path(__file__).parents[1]
 
@@ -26,7 +26,9 @@ TESTS = Path(__file__).parents[1]
 def start(code, *arguments, stdout=None):
     """A process of its own that runs ``code``."""
     environment = {**os.environ, "PYTHONPATH": str(TESTS)}
-    return subprocess.Popen([sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)], env=environment, stdout=stdout)
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)], env=environment, stdout=stdout
+    )
 
 
 KILLED = """
