@@ -35,7 +35,7 @@ def test_calls_are_reserved_exactly(limit, used, wanted):
     if fits:
         reserve(Budget(max_calls=limit), Usage(calls=used), wanted)
     else:
-        with pytest.raises(BudgetExceeded, match=f"allows {limit} calls: {used} used, {wanted} more"):
+        with pytest.raises(BudgetExceeded, match=f"allows {limit} model calls: {used} used, {wanted} more"):
             reserve(Budget(max_calls=limit), Usage(calls=used), wanted)
 
 
@@ -43,6 +43,13 @@ def test_calls_are_reserved_exactly(limit, used, wanted):
 def test_shares_never_add_up_to_more_than_the_whole(calls, parts):
     """Equal shares of a budget stay within it."""
     assert Budget(max_calls=calls).share(parts).max_calls * parts <= calls
+
+
+@given(st.integers(1, 50), st.integers(1, 10))
+def test_shares_of_time_fill_the_whole_when_they_run_at_once(parts, at_once):
+    """Tasks that run a few at a time take no longer together than the whole was allowed."""
+    share = Budget(max_seconds=100).share(parts, at_once).max_seconds
+    assert share * parts / min(at_once, parts) == pytest.approx(100)
 
 
 @pytest.mark.parametrize("name", ["max_calls", "max_tokens", "max_cost_usd", "max_seconds"])

@@ -139,7 +139,7 @@ async def test_rule_5_a_batch_is_refused_as_a_whole():
     result, _ = await run_of(function, model, budget=Budget(max_calls=2))
     assert result.status is Status.BUDGET_EXCEEDED
     assert model.keys == []
-    assert "allows 2 calls: 0 used, 3 more asked for" in result.error
+    assert "allows 2 model calls: 0 used, 3 more asked for" in result.error
 
 
 async def test_rule_5_a_branch_cannot_outgrow_its_allowance():

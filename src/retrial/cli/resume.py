@@ -48,9 +48,9 @@ def resume(name: str, **options: Any) -> int:
     first = chosen[0][0].data
     setup = Setup.of_run(first, model=options["model"], store=options["store"], record=options["record"])
     if options["restart"]:
-        batch, jobs = _anew(chosen, budget)
+        batch, jobs = _anew(chosen, budget, options["jobs"])
     else:
-        batch, jobs = _common(found), _again(screen, chosen, budget)
+        batch, jobs = _common(found), _again(screen, chosen, budget, options["jobs"])
     return carry_out(
         setup,
         jobs,
@@ -125,7 +125,7 @@ def _say_finished(screen: Screen, found: list[list[Event]], report: Any) -> int:
     return report(screen, _common(found), tasks, ends, label=_label(found[0][0]))
 
 
-def _again(screen: Screen, chosen: list[list[Event]], budget: Budget) -> list[Any]:
+def _again(screen: Screen, chosen: list[list[Event]], budget: Budget, at_once: int) -> list[Any]:
     """Jobs that go on with runs."""
     from retrial.cli.finding import task_id_of
     from retrial.cli.run import shares
@@ -135,7 +135,7 @@ def _again(screen: Screen, chosen: list[list[Event]], budget: Budget) -> list[An
     from retrial.log.views import in_doubt
     from retrial.recipes import rebuild
 
-    share = shares(budget, len(chosen))
+    share = shares(budget, len(chosen), at_once)
     jobs: list[Any] = []
     for events in chosen:
         start = events[0]
@@ -161,7 +161,7 @@ def _again(screen: Screen, chosen: list[list[Event]], budget: Budget) -> list[An
     return jobs
 
 
-def _anew(chosen: list[list[Event]], budget: Budget) -> tuple[str, list[Any]]:
+def _anew(chosen: list[list[Event]], budget: Budget, at_once: int) -> tuple[str, list[Any]]:
     """A new batch id, and jobs that start the tasks of runs again."""
     from retrial.cli.finding import task_id_of
     from retrial.cli.run import run_ids, shares
@@ -169,7 +169,7 @@ def _anew(chosen: list[list[Event]], budget: Budget) -> tuple[str, list[Any]]:
     from retrial.engine.engine import new_run_id
     from retrial.recipes import rebuild
 
-    share, batch = shares(budget, len(chosen)), new_run_id()
+    share, batch = shares(budget, len(chosen), at_once), new_run_id()
     return batch, [
         Job(
             run_id=run_id,

@@ -89,7 +89,7 @@ def run(tasks: tuple[Path, ...], **options: Any) -> int:
             "confirm": options["confirm"],
         },
     )
-    share = shares(budget, len(chosen))
+    share = shares(budget, len(chosen), options["jobs"])
     if options["dry_run"]:
         from retrial.cli.dry import foretell
 
@@ -134,7 +134,7 @@ def _start(
     return carry_out(setup, jobs, screen, batch=batch, at_once=options["jobs"], verbose=options["verbose"])
 
 
-def shares(budget: Budget, count: int) -> Budget:
+def shares(budget: Budget, count: int, at_once: int) -> Budget:
     """Return each task's equal share of a budget.
 
     Raises:
@@ -142,7 +142,7 @@ def shares(budget: Budget, count: int) -> Budget:
     """
     from retrial.errors import ConfigError
 
-    share = budget.share(count)
+    share = budget.share(count, at_once)
     for name, given, part in (
         ("calls", budget.max_calls, share.max_calls),
         ("tokens", budget.max_tokens, share.max_tokens),

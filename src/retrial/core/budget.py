@@ -74,8 +74,8 @@ class Budget:
                 message = f"budget {name}={value!r} must be at least 0; leave it out for no limit"
                 raise ConfigError(message)
 
-    def share(self, parts: int) -> Budget:
-        """Split into ``parts`` equal allowances; what does not divide is left over.
+    def share(self, parts: int, at_once: int = 1) -> Budget:
+        """Split into ``parts`` equal allowances, of which ``at_once`` are used at a time; what is left over is lost.
 
         >>> Budget(max_calls=10).share(4).max_calls
         2
@@ -84,7 +84,7 @@ class Budget:
             max_calls=None if self.max_calls is None else self.max_calls // parts,
             max_tokens=None if self.max_tokens is None else self.max_tokens // parts,
             max_cost_usd=None if self.max_cost_usd is None else self.max_cost_usd / parts,
-            max_seconds=self.max_seconds,
+            max_seconds=None if self.max_seconds is None else self.max_seconds * min(at_once, parts) / parts,
         )
 
 
@@ -100,14 +100,16 @@ def reserve(budget: Budget, used: Usage, calls: int) -> None:
     >>> reserve(Budget(max_calls=2), Usage(calls=1), 1)
     >>> reserve(Budget(max_calls=2), Usage(calls=1), 2)
     Traceback (most recent call last):
-    retrial.errors.BudgetExceeded: the budget allows 2 calls: 1 used, 2 more asked for
+    retrial.errors.BudgetExceeded: the budget allows 2 model calls: 1 used, 2 more asked for
 
     Raises:
         BudgetExceeded: naming the limit, what is used and what was asked for.
         ConfigError: if cost is limited and an unpriced model took part.
     """
     if budget.max_calls is not None and calls and used.calls + calls > budget.max_calls:
-        raise BudgetExceeded(f"the budget allows {budget.max_calls} calls: {used.calls} used, {calls} more asked for")
+        raise BudgetExceeded(
+            f"the budget allows {budget.max_calls} model calls: {used.calls} used, {calls} more asked for"
+        )
     if budget.max_tokens is not None and calls and used.tokens >= budget.max_tokens:
         raise BudgetExceeded(f"the budget allows {budget.max_tokens} tokens: {used.tokens} used")
     if budget.max_cost_usd is not None and calls:

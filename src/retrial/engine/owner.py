@@ -30,13 +30,13 @@ def myself() -> str:
 
 
 def alive(owner: str) -> bool:
-    """Whether the process that ``myself`` named still exists.
+    """Whether the process that ``myself`` named still exists on this machine.
 
-    A process of another machine cannot be seen from here and counts as alive.
+    A process of another machine counts as gone: a run gets here from elsewhere by being copied or imported.
     """
     host, pid, started = owner.split(":")
     if host != _host():
-        return True
+        return False
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from retrial.core.events import Event
-from retrial.errors import JournalError, RunNotFound
+from retrial.errors import JournalError, RunBusy, RunNotFound
 
-__all__ = ["Journal", "MemoryJournal", "RunHead"]
+__all__ = ["Journal", "MemoryJournal", "RunHead", "not_next"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,14 @@ class Journal(Protocol):
         ...
 
 
+def not_next(run_id: str, stored: int, seq: int) -> JournalError:
+    """Return the error for an event that does not follow those stored: somebody went on, or a write was lost."""
+    text = f"run {run_id!r} has {stored} events, so event {seq} cannot be next: "
+    if seq < stored:
+        return RunBusy(text + "there is a run of that id, or another process goes on with it; wait, or resume it")
+    return JournalError(text + "an earlier write failed; resume it")
+
+
 class MemoryJournal:
     """Keeps events until the process ends."""
 
@@ -68,8 +76,7 @@ class MemoryJournal:
         run_id, seq = events[0].run_id, events[0].seq
         stored = self._runs.get(run_id, [])
         if seq != len(stored):
-            text = f"run {run_id!r} has {len(stored)} events, so event {seq} cannot be next; resume it instead"
-            done.set_exception(JournalError(text))
+            done.set_exception(not_next(run_id, len(stored), seq))
             return done
         stored += events
         self._runs[run_id] = stored

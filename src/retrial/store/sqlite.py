@@ -12,8 +12,8 @@ from typing import Any
 
 from retrial.core.events import Event
 from retrial.core.keys import canonical_json
-from retrial.errors import JournalError, RunNotFound
-from retrial.log.journal import RunHead
+from retrial.errors import RunNotFound
+from retrial.log.journal import RunHead, not_next
 from retrial.log.upcast import upcast
 from retrial.store.writer import Rows, Writer
 
@@ -59,10 +59,7 @@ class SqliteStore:
         known = (_new_number(), 0) if seq == 0 else self._known.get(run_id) or _look_up(connection, run_id)
         number, due = known
         if due != seq:
-            raise JournalError(
-                f"run {run_id!r} has {due} events, so event {seq} cannot be next: another process went on with it, or "
-                f"an earlier write failed; resume it"
-            )
+            raise not_next(run_id, due, seq)
         if last:
             self._known.pop(run_id, None)
         else:

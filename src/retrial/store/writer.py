@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from retrial.errors import JournalError, RetrialError
+from retrial.errors import JournalError, RetrialError, RunBusy
 from retrial.store.schema import migrate
 
 __all__ = ["Rows", "Writer"]
@@ -150,11 +150,11 @@ class Writer:
         if isinstance(error, RetrialError) or not isinstance(error, (sqlite3.Error, OSError)):
             return error
         text = str(error)
+        if isinstance(error, sqlite3.IntegrityError):
+            return RunBusy("there is a run of that id, or another process goes on with it; wait, or resume it")
         advice = "name another file with --store"
         if "full" in text:
             advice = "free some space, then `retrial resume RUN`; what was written before is safe"
-        elif "UNIQUE" in text:
-            advice = "there is a run of that id, or another process went on with it; resume it"
         elif "not a database" in text:
             advice = "it is not a retrial store; name another file with --store"
         elif "locked" in text:
