@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -59,6 +60,15 @@ CHECK = RunTests(
     style="check",
     entry_point="has_close_elements",
 )
+LOOP = replace(
+    CHECK,
+    tests=(
+        "def check(candidate):\n    for numbers, threshold, expected in [\n"
+        + "".join(f"        ({arguments}, {expected}),\n" for arguments, expected in CASES)
+        + "    ]:\n        assert candidate(numbers, threshold) == expected\n",
+    ),
+)
+"""The same with a loop, which only a judge's own process can run; literal asserts need none."""
 GOAL = 2.0
 """Jailed, a list of asserts, against the bare script."""
 
@@ -79,6 +89,7 @@ async def compare(console: Console, pairs: int) -> None:
     for level, handler in handlers.items():
         variants[f"asserts, {level}"] = lambda handler=handler: judged(handler, ASSERTS)
         variants[f"check function, {level}"] = lambda handler=handler: judged(handler, CHECK)
+        variants[f"check with a loop (judge process), {level}"] = lambda handler=handler: judged(handler, LOOP)
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "script.py"
         script.write_text(f"{SOLUTION}\n" + "\n".join(ASSERTS.tests) + "\n", encoding="utf-8")
