@@ -97,7 +97,7 @@ class Fan:
         first = await run.gather(*(run.model(f"propose.{i}", ask(f"propose {i}")) for i in range(3)))
         texts = [one.text for one in first if not isinstance(one, Failed)]
         run.note("fan.proposed", {"texts": texts})
-        run.keep({"proposed": texts})
+        run.keep(lambda: {"proposed": texts})
 
         async def score(scope: Run, text: str) -> str:
             grade = await scope.model("grade", ask(f"grade {text}"))

@@ -46,14 +46,9 @@ class Prompt:
         Raises:
             PromptError: if the template is not Handlebars, or names a value that is not given.
         """
-        missing = _variables(self) - values.keys()
-        if missing:
-            raise PromptError(
-                f"prompt {self.name!r} names {min(missing)!r}, which is not given; it can use {sorted(values)}"
-            )
-        skeleton = _skeleton(self, frozenset(name for name, value in values.items() if value))
-        tags = _tags(self.text)
-        return _MARKED.sub(lambda match: _harmless(values[match[1]], tags), skeleton)
+        pieces, tags = _cut(self, frozenset(values), frozenset([name for name, value in values.items() if value]))
+        filled = [_harmless(values[piece], tags) if index % 2 else piece for index, piece in enumerate(pieces)]
+        return "".join(filled)
 
 
 def bullets(items: Iterable[str]) -> str:
@@ -80,32 +75,24 @@ def replaced(prompts: Mapping[str, Prompt], texts: Mapping[str, str]) -> dict[st
 
 
 @functools.lru_cache(maxsize=256)
-def _skeleton(prompt: Prompt, present: frozenset[str]) -> str:
-    """The template with a mark in the place of each value, so that values can neither be rendered nor reformatted."""
-    from pydantic_handlebars import HandlebarsError, compile  # noqa: A004, PLC0415 - loaded when a prompt is needed
+def _cut(prompt: Prompt, given: frozenset[str], present: frozenset[str]) -> tuple[list[str], frozenset[str]]:
+    """The template cut at its values (text, the name of a value, text, and so on), and its closing tags.
+
+    It is rendered with marks in place of the values, so that they can neither be rendered nor reformatted.
+    """
+    from pydantic_handlebars import HandlebarsError, compile, extract_dependencies  # noqa: A004, PLC0415 - when needed
 
     try:
+        missing = frozenset(extract_dependencies(prompt.text)) - given
         rendered = compile(prompt.text).render({name: f"{_MARK}{name}{_MARK}" for name in present})
     except HandlebarsError as error:
         raise PromptError(f"prompt {prompt.name!r} is no Handlebars template: {error}") from error
-    return re.sub(r"\n{3,}", "\n\n", rendered).strip()
-
-
-@functools.lru_cache(maxsize=256)
-def _variables(prompt: Prompt) -> frozenset[str]:
-    """The values that a template names."""
-    from pydantic_handlebars import HandlebarsError, extract_dependencies  # noqa: PLC0415 - as above
-
-    try:
-        return frozenset(extract_dependencies(prompt.text))
-    except HandlebarsError as error:
-        raise PromptError(f"prompt {prompt.name!r} is no Handlebars template: {error}") from error
-
-
-@functools.lru_cache(maxsize=256)
-def _tags(text: str) -> frozenset[str]:
-    """The names of the closing tags in a template."""
-    return frozenset(name.lower() for name in _CLOSING.findall(text))
+    if missing:
+        raise PromptError(
+            f"prompt {prompt.name!r} names {min(missing)!r}, which is not given; it can use {sorted(given)}"
+        )
+    tags = frozenset(name.lower() for name in _CLOSING.findall(prompt.text))
+    return _MARKED.split(re.sub(r"\n{3,}", "\n\n", rendered).strip()), tags
 
 
 def _harmless(value: str, tags: frozenset[str]) -> str:

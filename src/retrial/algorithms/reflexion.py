@@ -139,19 +139,18 @@ class Reflexion:
         task = task_of(given)
         lessons = await self._starting_lessons(run, task, given)
         attempts: list[Attempt] = []
+        run.keep(lambda: self._value(attempts, lessons) if attempts else None)
         for trial in range(1, self.max_trials + 1):
             scope = run.child(f"trial.{trial}")
             attempt = await self._attempt(scope, task, trial, lessons, attempts)
             attempts.append(attempt)
             scope.note("reflexion.feedback", {"attempt": encode(attempt)})
-            run.keep(self._value(attempts, lessons))
             if attempt.verdict.passed:
                 return await self._end(run, task, Status.COMPLETED, attempts, lessons)
             if trial == self.max_trials or stalled([one.verdict.score for one in attempts], self.patience):
                 break
             if attempt.verdict.reflectable:
                 lessons.append(await self._reflect(scope, task, attempt, lessons))
-                run.keep(self._value(attempts, lessons))
         return await self._end(run, task, Status.NO_SOLUTION, attempts, lessons)
 
     async def _starting_lessons(self, run: Run, task: Task, given: Mapping[str, Any]) -> list[Lesson]:

@@ -2,7 +2,8 @@
 
 The set is closed: whatever is not here, an algorithm cannot do. An effect is plain data, so that it can be digested,
 recorded and shown; the handler that performs it is found by the engine and never met by the algorithm. An effect that
-is ``repeatable`` costs and changes nothing when it is performed twice, so a crash in the middle leaves no doubt.
+is ``repeatable`` costs and changes nothing when it is performed twice, so it leaves one event instead of two: a crash
+in the middle leaves no doubt.
 """
 
 from __future__ import annotations
@@ -122,13 +123,14 @@ class CallHost:
     """Call a function that the host registered by name: a validator, an actor, a person, a database."""
 
     kind: ClassVar[str] = "host"
-    repeatable: ClassVar[bool] = False
     outcome: ClassVar[Any] = Any
 
     function: str
     """The name that it was registered under."""
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """JSON values by parameter name."""
+    repeatable: bool = False
+    """Whether calling it twice costs and changes nothing, as with a validator."""
 
     @property
     def address(self) -> str | None:

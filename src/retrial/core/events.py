@@ -1,8 +1,9 @@
 """One recorded fact, and its JSON form.
 
 An effect leaves two events under its key, ``model.requested`` before it leaves and ``model.completed`` or
-``model.failed`` after it came back. The engine writes ``run.started``, ``run.resumed`` and ``run.finished`` under the
-key ``run``. Every other kind is a note that an algorithm wrote, such as ``reflexion.lesson``.
+``model.failed`` after it came back; one that is safe to repeat leaves the second alone, with the request in it. The
+engine writes ``run.started``, ``run.resumed`` and ``run.finished`` under the key ``run``. Every other kind is a note
+that an algorithm wrote, such as ``reflexion.lesson``.
 """
 
 from __future__ import annotations

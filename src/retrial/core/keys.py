@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 from retrial.errors import ConfigError
@@ -17,6 +17,21 @@ __all__ = ["canonical_json", "digest", "digest_of_text", "first_difference", "jo
 
 # ASCII, so that a lone surrogate, which is a legal Python string and no UTF-8, is written as an escape like any other.
 _encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _writer() -> Callable[[object], str]:
+    """The function that writes a value: the encoder's own machinery where it can be kept, which is half the cost."""
+    make: Any = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return _encoder.encode
+    quote = json.encoder.encode_basestring_ascii
+    chunks: Callable[[object, int], Iterable[str]] = make(
+        None, _encoder.default, quote, None, ":", ",", True, False, False
+    )
+    return lambda value: "".join(chunks(value, 0))
+
+
+_write = _writer()
 
 
 def valid_name(name: str) -> str:
@@ -52,7 +67,7 @@ def canonical_json(value: object) -> str:
         ConfigError: if ``value`` is not JSON; NaN and infinity are not.
     """
     try:
-        return _encoder.encode(value)
+        return _write(value)
     except (TypeError, ValueError, RecursionError) as error:
         raise ConfigError(f"not a JSON value: {error}") from error
 

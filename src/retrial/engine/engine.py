@@ -255,7 +255,7 @@ def _finish(session: Session, status: Status, error: BaseException) -> None:
         RUN_FINISHED,
         {
             "status": str(status),
-            "value": encode(session.kept),
+            "value": encode(session.kept()),
             "error": str(error) if isinstance(error, RetrialError) else f"{type(error).__name__}: {error}",
             "error_type": type(error).__name__,
             "failed_keys": keys,

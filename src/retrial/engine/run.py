@@ -73,7 +73,8 @@ class Call(Generic[T]):
         self.effect = effect
 
     def __await__(self) -> Generator[Any, Any, T]:
-        return self._alone().__await__()
+        self._account.reserve(self.max_calls, 0.0 if self.recorded else self._session.seconds)
+        return self.start().__await__()
 
     @property
     def max_calls(self) -> int:
@@ -91,10 +92,6 @@ class Call(Generic[T]):
         if isinstance(outcome, ModelResponse):
             self._account.charge(outcome.usage)
         return cast("T", outcome)
-
-    async def _alone(self) -> T:
-        self._account.reserve(self.max_calls, 0.0 if self.recorded else self._session.seconds)
-        return await self.start()
 
 
 class Branch(Generic[T]):
@@ -162,9 +159,12 @@ class Run:
         """Run a command, in the sandbox."""
         return self._call(name, command)
 
-    def host(self, name: str, function: str, arguments: Mapping[str, Any]) -> Call[Any]:
-        """Call a function that the host registered; the outcome is a JSON value."""
-        return self._call(name, CallHost(function=function, arguments=arguments))
+    def host(self, name: str, function: str, arguments: Mapping[str, Any], *, repeatable: bool = False) -> Call[Any]:
+        """Call a function that the host registered; the outcome is a JSON value.
+
+        ``repeatable`` says that calling it twice costs and changes nothing.
+        """
+        return self._call(name, CallHost(function=function, arguments=arguments, repeatable=repeatable))
 
     def recall(self, name: str, memory: str, query: Mapping[str, Any]) -> Call[Any]:
         """Read from a memory."""
@@ -214,8 +214,8 @@ class Run:
         key = self._session.claim(join(self.path, valid_name(name)))
         return random.Random(f"{self.id}:{key}")  # noqa: S311 - experiments, not secrets
 
-    def keep(self, value: Any) -> None:
-        """Say what the run's value is if it should be ended now: by its budget, a failure or a person."""
+    def keep(self, value: Callable[[], Any]) -> None:
+        """Say how to make the run's value if it should be ended now: by its budget, a failure or a person."""
         self._session.kept = value
 
     def _call(self, name: str, effect: Effect) -> Call[Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -41,7 +41,8 @@ class Session:
     ) -> None:
         self.run_id = run_id
         self.events = list(events)
-        self.kept: Any = None
+        self._count = len(events)
+        self.kept: Callable[[], Any] = lambda: None
         self.performed = False
         self._journal = journal
         self._handler_for = handler_for
@@ -49,7 +50,7 @@ class Session:
         self._adopt = adopt
         self._observer = observer
         self._unwritten: list[Event] = []
-        self._append: asyncio.Future[None] | None = None
+        self._append: Awaitable[None] | None = None
         self._names: set[str] = set()
         self._outcomes: dict[str, Event] = {}
         self._requests: dict[str, Event] = {}
@@ -88,7 +89,7 @@ class Session:
             ReplayMismatch: if the key was recorded with another request.
             ReplayIncomplete: if this is a replay and nothing was recorded.
         """
-        request = {"effect": encode(effect)}
+        request = encode(effect)
         text = canonical_json(request)
         mark = digest_of_text(text)
         recorded = self._recorded(key, effect.kind, mark, request)
@@ -98,7 +99,12 @@ class Session:
             return decode(effect.outcome, recorded.data["outcome"])
         if self._replaying:
             raise ReplayIncomplete(f"run {self.run_id!r} holds no outcome for {key!r}; resume it instead of replaying")
-        return await self._perform_now(key, effect, request, text, mark)
+        self.performed = True
+        if effect.repeatable:
+            return await self._settle(key, effect, mark, {"effect": request, "began": time.time()})
+        self.write(key, f"{effect.kind}.{REQUESTED}", {"effect": request}, mark, f'{{"effect":{text}}}')
+        await self.flush()
+        return await self._settle(key, effect, mark, {})
 
     def note(self, key: str, kind: str, data: Any) -> Any:
         """Write a fact that the algorithm states, once, and return what stands in the journal.
@@ -130,8 +136,11 @@ class Session:
     def write(self, key: str, kind: str, data: Mapping[str, Any], mark: str = "", text: str = "") -> None:
         """Add an event to those that the next ``flush`` writes out; ``text`` is its canonical JSON if at hand."""
         written = text or canonical_json(data)
-        event = Event(self.run_id, len(self.events), key, kind, data, mark, time.time(), text=written)
-        self.events.append(event)
+        event = Event(self.run_id, self._count, key, kind, data, mark, time.time(), text=written)
+        self._count += 1
+        # What was asked is the larger half of a run, and no Result needs it.
+        if not kind.endswith(REQUESTED):
+            self.events.append(event)
         self._unwritten.append(event)
         if self._observer is not None:
             self._observer(event)
@@ -158,6 +167,8 @@ class Session:
                 self._requests[event.key] = event
             elif stage in (COMPLETED, FAILED):
                 self._outcomes[event.key] = event
+                if "effect" in event.data:
+                    self._requests[event.key] = event
             elif event.kind == RUN_FINISHED and event.data["status"] == Status.FAILED:
                 for key in event.data["failed_keys"]:
                     self._outcomes.pop(key, None)
@@ -167,30 +178,23 @@ class Session:
     def _recorded(self, key: str, kind: str, mark: str, request: Any) -> Event | None:
         """The recorded outcome of an effect, None if there is none."""
         asked = self._requests.get(key)
-        if asked is not None and (asked.digest != mark or asked.kind != f"{kind}.{REQUESTED}"):
+        if asked is not None and (asked.digest != mark or not asked.kind.startswith(f"{kind}.")):
             if self._adopt:
                 return None
-            raise _mismatch(self.run_id, key, asked.data, request)
+            raise _mismatch(self.run_id, key, asked.data["effect"], request)
         return self._outcomes.get(key)
 
-    async def _perform_now(self, key: str, effect: Effect, request: Mapping[str, Any], text: str, mark: str) -> Any:
-        """Perform an effect between its two events."""
+    async def _settle(self, key: str, effect: Effect, mark: str, about: Mapping[str, Any]) -> Any:
+        """Perform an effect and record what came of it, with what is to be said ``about`` it."""
         try:
-            handler = self._handler_for(effect)
-        except EffectError as error:
-            error.keys = (key,)
-            raise
-        self.performed = True
-        self.write(key, f"{effect.kind}.{REQUESTED}", request, mark, text)
-        await self.flush()
-        try:
-            outcome = await handler(effect, key)
+            outcome = await self._handler_for(effect)(effect, key)
         except (EffectError, EvaluatorError) as error:
-            self.write(key, f"{effect.kind}.{FAILED}", {"type": type(error).__name__, "message": str(error)}, mark)
             error.keys = (key,)
+            data = {**about, "type": type(error).__name__, "message": str(error)}
+            self.write(key, f"{effect.kind}.{FAILED}", data, mark)
             raise
         else:
-            self.write(key, f"{effect.kind}.{COMPLETED}", {"outcome": encode(outcome)}, mark)
+            self.write(key, f"{effect.kind}.{COMPLETED}", {**about, "outcome": encode(outcome)}, mark)
             return outcome
         finally:
             # Nothing leaves this process before the outcome is durable: the next effect and the end of the run wait for

@@ -39,7 +39,8 @@ class Validator:
         """
         context = {"task": task.prompt, "task_id": task.id, "metadata": task.metadata}
         try:
-            answer = await run.host("validator", self._name, {"answer": output, "context": context})
+            given = {"answer": output, "context": context}
+            answer = await run.host("validator", self._name, given, repeatable=True)
         except HostError as error:
             raise EvaluatorError(f"validator {self._name!r} broke: {error}") from error
         passed = bool(answer["passed"])

@@ -6,7 +6,7 @@ A journal keeps the events of many runs, each in order. It knows nothing of what
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -31,10 +31,10 @@ class RunHead:
 class Journal(Protocol):
     """Keeps events. Every method may raise JournalError."""
 
-    def append(self, events: Sequence[Event], *, last: bool = False) -> asyncio.Future[None]:
-        """Take events of one run; they are durable once the future is done, and so is everything appended before.
+    def append(self, events: Sequence[Event], *, last: bool = False) -> Awaitable[None]:
+        """Take events of one run; once this was awaited they are durable, and so is everything appended before.
 
-        The future holds a JournalError if they cannot be stored, or if their numbers do not follow those that are
+        Awaiting raises a JournalError if they cannot be stored, or if their numbers do not follow those that are
         stored: that is how of two writers only one goes on. ``last`` says that no more will come for now.
         """
         ...

@@ -111,12 +111,12 @@ def usage_of(events: Sequence[Event]) -> Usage:
 def in_doubt(events: Sequence[Event]) -> tuple[str, ...]:
     """Return the keys of effects that left and have not come back, in the order in which they left.
 
-    Effects that are safe to repeat, which a sandboxed test run is, cannot be in doubt.
+    Effects that are safe to repeat, which a sandboxed test run is, leave no event before they come back.
     """
     opened: dict[str, None] = {}
     for event in events:
-        name, _, stage = event.kind.partition(".")
-        if stage == "requested" and name not in ("tests", "command", "recall"):
+        _, _, stage = event.kind.partition(".")
+        if stage == "requested":
             opened[event.key] = None
         elif stage in ("completed", "failed"):
             opened.pop(event.key, None)
@@ -168,8 +168,8 @@ def timeline(events: Sequence[Event]) -> tuple[Span, ...]:
         name, _, stage = event.kind.partition(".")
         if stage == "requested":
             spans[event.key] = Span(event.key, name, event.at - origin, None, "open")
-        elif stage in ("completed", "failed") and event.key in spans:
-            start = spans[event.key].start
+        elif stage in ("completed", "failed"):
+            start = event.data["began"] - origin if "began" in event.data else spans[event.key].start
             spans[event.key] = Span(event.key, name, start, event.at - origin - start, stage)
     return tuple(spans.values())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import secrets
 import sqlite3
@@ -15,7 +14,7 @@ from retrial.core.keys import canonical_json
 from retrial.errors import RunNotFound
 from retrial.log.journal import RunHead, not_next
 from retrial.log.upcast import upcast
-from retrial.store.writer import Rows, Writer
+from retrial.store.writer import Job, Rows, Writer
 
 __all__ = ["SqliteStore"]
 
@@ -37,8 +36,8 @@ class SqliteStore:
         self._known: dict[str, tuple[int, int]] = {}
         self.writer = Writer(path, self._known.clear)
 
-    def append(self, events: Sequence[Event], *, last: bool = False) -> asyncio.Future[None]:
-        """Take events of one run; they are durable once the future is done."""
+    def append(self, events: Sequence[Event], *, last: bool = False) -> Job[None]:
+        """Take events of one run; they are durable once this was awaited."""
         return self.writer.insert(lambda connection: self._rows(connection, events, last=last))
 
     async def events(self, run_id: str) -> list[Event]:

@@ -13,15 +13,14 @@ import itertools
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from retrial.errors import JournalError, RetrialError, RunBusy
 from retrial.store.schema import migrate
 
-__all__ = ["Rows", "Writer"]
+__all__ = ["Job", "Rows", "Writer"]
 
 T = TypeVar("T")
 Rows = Sequence[tuple[str, Sequence[Sequence[Any]]]]
@@ -31,13 +30,41 @@ BUSY_SECONDS = 60.0
 """How long to wait for another process that is writing."""
 
 
-@dataclass(slots=True)
-class _Job:
-    work: Callable[[sqlite3.Connection], Any]
-    inserts: bool
-    future: asyncio.Future[Any]
-    value: Any = None
-    error: BaseException | None = None
+class _Commit(asyncio.Future[None]):
+    """Done when a group is on disk. Whoever stops waiting for it must not stop the others."""
+
+    def cancel(self, msg: Any | None = None) -> bool:
+        """Refuse: what was handed over is written, and the wait is short."""
+        return False
+
+
+class Job(Generic[T]):
+    """Something that was handed to the writer. Await it for its value, once it is durable."""
+
+    __slots__ = ("_commit", "error", "inserts", "value", "work")
+
+    def __init__(self, work: Callable[[sqlite3.Connection], Any], commit: _Commit, *, inserts: bool) -> None:
+        self.work = work
+        self.inserts = inserts
+        self.value: Any = None
+        self.error: BaseException | None = None
+        self._commit = commit
+
+    def __await__(self) -> Generator[Any, None, T]:
+        if not self._commit.done():
+            yield from self._commit
+        if self.error is not None:
+            raise self.error
+        return self.value
+
+
+class _Group:
+    """What is handed over within one turn of an event loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self.commit = _Commit(loop=loop)
+        self.jobs: list[Job[Any]] = []
 
 
 class Writer:
@@ -54,7 +81,8 @@ class Writer:
         self._name = repr(path)
         self._path = path
         self._on_rollback = on_rollback
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._groups: queue.SimpleQueue[_Group | None] = queue.SimpleQueue()
+        self._group: _Group | None = None
         self._opened: queue.SimpleQueue[BaseException | None] = queue.SimpleQueue()
         self._closed = False
         self._thread = threading.Thread(target=self._serve, name="retrial-store", daemon=True)
@@ -63,18 +91,18 @@ class Writer:
         if error is not None:
             raise self._explained(error)
 
-    def do(self, work: Callable[[sqlite3.Connection], T]) -> asyncio.Future[T]:
-        """Run ``work`` in the next transaction; what it wrote is durable once the future is done.
+    def do(self, work: Callable[[sqlite3.Connection], T]) -> Job[T]:
+        """Run ``work`` in the next transaction; what it wrote is durable once the job was awaited.
 
         ``work`` may be run a second time if another function of its group failed, so it must only use the connection.
-        The future holds a JournalError if the database cannot take it; nothing of it is kept then.
+        Awaiting raises a JournalError if the database cannot take it; nothing of it is kept then.
 
         Raises:
             JournalError: if the store is closed.
         """
         return self._enqueue(work, inserts=False)
 
-    def insert(self, prepare: Callable[[sqlite3.Connection], Rows]) -> asyncio.Future[None]:
+    def insert(self, prepare: Callable[[sqlite3.Connection], Rows]) -> Job[None]:
         """Insert the rows that ``prepare`` returns in the next transaction, all or none.
 
         The rows of a whole group go in together, which is why this is no function for ``do``: SQLite lets other threads
@@ -82,18 +110,32 @@ class Writer:
         """
         return self._enqueue(prepare, inserts=True)
 
-    def _enqueue(self, work: Callable[[sqlite3.Connection], Any], *, inserts: bool) -> asyncio.Future[Any]:
+    def _enqueue(self, work: Callable[[sqlite3.Connection], Any], *, inserts: bool) -> Job[Any]:
         if self._closed:
             raise JournalError(f"{self._name} is closed; open the store again")
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._jobs.put(_Job(work, inserts, future))
-        return future
+        loop = asyncio.get_running_loop()
+        group = self._group
+        if group is None or group.loop is not loop:
+            group = self._group = _Group(loop)
+            loop.call_soon(self._submit, group)
+        job: Job[Any] = Job(work, group.commit, inserts=inserts)
+        group.jobs.append(job)
+        return job
+
+    def _submit(self, group: _Group) -> None:
+        """Give the thread what was handed over in this turn of the event loop."""
+        if self._group is group:
+            self._group = None
+        if group.jobs:
+            self._groups.put(group)
 
     async def close(self) -> None:
         """Finish what is waiting and close the file. Safe to call twice."""
         if not self._closed:
             self._closed = True
-            self._jobs.put(None)
+            if self._group is not None:
+                self._submit(self._group)
+            self._groups.put(None)
             await asyncio.to_thread(self._thread.join)
 
     def _serve(self) -> None:
@@ -106,27 +148,27 @@ class Writer:
         self._opened.put(None)
         ended = False
         while not ended:
-            group: list[_Job] = []
-            job = self._jobs.get()
-            while job is not None:
-                group.append(job)
+            groups: list[_Group] = []
+            group = self._groups.get()
+            while group is not None:
+                groups.append(group)
                 try:
-                    job = self._jobs.get_nowait()
+                    group = self._groups.get_nowait()
                 except queue.Empty:
                     break
             else:
                 ended = True
-            if group:
-                self._commit(connection, group)
-                _answer(group)
+            if groups:
+                self._commit(connection, [job for group in groups for job in group.jobs])
+                _answer(groups)
         connection.close()
 
-    def _commit(self, connection: sqlite3.Connection, group: list[_Job]) -> None:
-        """Run a group in one transaction; if one of them fails, run each in its own so that only that one does."""
+    def _commit(self, connection: sqlite3.Connection, jobs: list[Job[Any]]) -> None:
+        """Run jobs in one transaction; if one of them fails, run each in its own so that only that one does."""
         try:
             connection.execute("BEGIN IMMEDIATE")
             waiting: dict[str, list[Sequence[Any]]] = {}
-            for job in group:
+            for job in jobs:
                 if job.inserts:
                     for table, rows in job.work(connection):
                         waiting.setdefault(table, []).extend(rows)
@@ -139,10 +181,10 @@ class Writer:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             self._on_rollback()
-            if len(group) == 1:
-                group[0].error = self._explained(error)
+            if len(jobs) == 1:
+                jobs[0].error = self._explained(error)
                 return
-            for job in group:
+            for job in jobs:
                 self._commit(connection, [job])
 
     def _explained(self, error: BaseException) -> BaseException:
@@ -205,22 +247,17 @@ def _statement(table: str, columns: int, rows: int) -> str:
 _CHUNKS = (256, 32, 8, 1)
 
 
-def _answer(group: Iterable[_Job]) -> None:
-    """Tell everyone in a group what became of it, with one wake-up an event loop."""
-    loops: dict[asyncio.AbstractEventLoop, list[_Job]] = {}
-    for job in group:
-        loops.setdefault(job.future.get_loop(), []).append(job)
-    for loop, jobs in loops.items():
+def _answer(groups: Iterable[_Group]) -> None:
+    """Wake everyone who waits for a group, with one call an event loop."""
+    loops: dict[asyncio.AbstractEventLoop, list[_Group]] = {}
+    for group in groups:
+        loops.setdefault(group.loop, []).append(group)
+    for loop, done in loops.items():
         if not loop.is_closed():
-            loop.call_soon_threadsafe(_resolve, jobs)
+            loop.call_soon_threadsafe(_wake, done)
 
 
-def _resolve(jobs: Iterable[_Job]) -> None:
+def _wake(groups: Iterable[_Group]) -> None:
     """Set the futures, in their own event loop."""
-    for job in jobs:
-        if job.future.done():
-            continue
-        if job.error is not None:
-            job.future.set_exception(job.error)
-        else:
-            job.future.set_result(job.value)
+    for group in groups:
+        group.commit.set_result(None)
