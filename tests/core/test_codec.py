@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrial.core.budget import Usage
-from retrial.core.codec import decode, encode
-from retrial.core.keys import canonical_json, digest, first_difference
+from retrial.core.codec import canonical_json, decode, encode
+from retrial.core.keys import digest, first_difference
 from retrial.core.messages import Message, ModelRequest, ModelResponse, ToolCall, ToolSpec
 from retrial.core.reports import Check, Isolation, TestReport
 from retrial.core.tasks import Attempt, Lesson, Task, Verdict

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from retrial.core.events import Event
+from retrial.core.events import fact
 from retrial.errors import JournalError, RunNotFound
 from retrial.log.journal import MemoryJournal
 from retrial.store import SqliteStore
@@ -25,7 +25,7 @@ async def journal(request, tmp_path):
 
 def events(run_id, *numbers, at=1.0):
     return [
-        Event(run_id, number, f"key.{number}", "model.completed", {"n": number}, "d", at + number) for number in numbers
+        fact(run_id, number, f"key.{number}", "model.completed", {"n": number}, at=at + number) for number in numbers
     ]
 
 

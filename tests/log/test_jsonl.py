@@ -42,7 +42,7 @@ async def test_a_torn_last_line_is_left_out_at_every_cut(events, tmp_path):
     ("spoil", "told"),
     [
         (lambda lines: [*lines[:1], "not json", *lines[2:]], "line 2"),
-        (lambda lines: [*lines[:1], '{"run_id": "r"}', *lines[2:]], "line 2: not the fields"),
+        (lambda lines: [*lines[:1], '{"run_id": "r"}', *lines[2:]], "line 2: an event has"),
         (lambda lines: [*lines[:1], *lines[2:]], "line 2: run 'r' goes on with seq 2, expected 1"),
         (lambda lines: ["[]", *lines[1:]], "line 1: an event is a JSON object"),
     ],

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from retrial.core.events import Event
+from retrial.core.events import Event, fact
 from retrial.core.tasks import Status
 from retrial.log import views
 from worlds import Fan, Model, engine_with, fan_model, learner, learning, reply
@@ -91,6 +91,6 @@ async def test_idle_time_between_sessions_is_no_work():
     """Seconds are those of sessions, and the days between two of them do not count."""
     _, events = await run_of(learning(), learner)
     day = 86_400.0
-    resumed = Event("r", 4, "run", "run.resumed", {"in_doubt": []}, "", events[3].at + day)
-    moved = [Event("r", e.seq + 1, e.key, e.kind, e.data, e.digest, e.at + day) for e in events[4:]]
+    resumed = fact("r", 4, "run", "run.resumed", {"in_doubt": []}, at=events[3].at + day)
+    moved = [fact("r", e.seq + 1, e.key, e.kind, e.data, at=e.at + day) for e in events[4:]]
     assert views.usage_of([*events[:4], resumed, *moved]).seconds < 60

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from retrial.core.events import Event
+from retrial.core.events import fact
 from retrial.errors import JournalError, RunBusy, StoreTooNew
 from retrial.log.views import in_doubt
 from retrial.store import SqliteStore
@@ -70,14 +70,14 @@ async def test_kill_minus_9_in_the_middle_of_a_call_is_survived(tmp_path, fatal)
 
 WRITER = """
     import asyncio, sys
-    from retrial.core.events import Event
+    from retrial.core.events import fact
     from retrial.store import SqliteStore
 
     async def main():
         store = SqliteStore(sys.argv[1])
         async def one(run):
             for seq in range(20):
-                await store.append([Event(f"{sys.argv[2]}.{run}", seq, "k", "note", {"seq": seq}, "", 0.0)])
+                await store.append([fact(f"{sys.argv[2]}.{run}", seq, "k", "note", {"seq": seq})])
         await asyncio.gather(*(one(run) for run in range(20)))
         await store.close()
     asyncio.run(main())
@@ -187,15 +187,15 @@ def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path):
 async def test_a_full_disk_is_said_and_what_was_written_before_is_kept(tmp_path):
     """When no page can be added, appending raises with advice, and the run's first events are still there."""
     store = SqliteStore(str(tmp_path / "store.db"))
-    await store.append([Event("r", 0, "run", "run.started", {"x": 1}, "", 0.0)])
+    await store.append([fact("r", 0, "run", "run.started", {"x": 1})])
     await store.writer.do(lambda connection: connection.execute("PRAGMA max_page_count = 1").fetchone())
     with pytest.raises(JournalError, match=r"full; free some space, then `retrial resume RUN`"):
-        await store.append([Event("r", 1, "k", "note", {"x": "y" * 10_000_000}, "", 0.0)])
+        await store.append([fact("r", 1, "k", "note", {"x": "y" * 10_000_000})])
     with pytest.raises(JournalError):
-        await store.append([Event("r", 2, "k", "note", {"x": 3}, "", 0.0)])
+        await store.append([fact("r", 2, "k", "note", {"x": 3})])
     assert [event.seq for event in await store.events("r")] == [0]
     await store.writer.do(lambda connection: connection.execute("PRAGMA max_page_count = 100000").fetchone())
-    await store.append([Event("r", 1, "k", "note", {"x": 2}, "", 0.0)])
+    await store.append([fact("r", 1, "k", "note", {"x": 2})])
     await store.close()
 
 
@@ -234,7 +234,7 @@ async def test_a_closed_store_says_so(tmp_path):
     await store.close()
     await store.close()
     with pytest.raises(JournalError, match="is closed"):
-        store.append([Event("r", 0, "k", "note", {}, "", 0.0)])
+        store.append([fact("r", 0, "k", "note", {})])
 
 
 async def test_commits_are_durable_and_the_file_is_marked_as_ours(tmp_path):

@@ -144,7 +144,7 @@ class Reflexion:
             scope = run.child(f"trial.{trial}")
             attempt = await self._attempt(scope, task, trial, lessons, attempts)
             attempts.append(attempt)
-            scope.note("reflexion.feedback", {"attempt": encode(attempt)})
+            scope.note("reflexion.feedback", {"attempt": attempt})
             if attempt.verdict.passed:
                 return await self._end(run, task, Status.COMPLETED, attempts, lessons)
             if trial == self.max_trials or stalled([one.verdict.score for one in attempts], self.patience):
@@ -162,7 +162,7 @@ class Reflexion:
         for text in cast("list[str]", given.get("reflections", ())):
             lessons.append(Lesson(id=digest(text)[:12], text=text, task_id=task.id, origin="given"))
         if lessons:
-            run.note("reflexion.given", {"lessons": encode(lessons)})
+            run.note("reflexion.given", {"lessons": lessons})
         return lessons
 
     async def _attempt(
@@ -223,7 +223,7 @@ class Reflexion:
             faults=found,
             evidence=tuple(check.name for check in failed),
         )
-        scope.note("reflexion.lesson", {"lesson": encode(lesson)})
+        scope.note("reflexion.lesson", {"lesson": lesson})
         if self.store_lessons and "duplicate" not in found:
             await scope.remember("lesson", "lessons", encode(lesson))
         return lesson

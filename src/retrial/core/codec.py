@@ -1,4 +1,4 @@
-"""Frozen dataclasses to JSON values and back.
+"""Frozen dataclasses to canonical JSON and back.
 
 A field that has its default is left out. So a new field with a default changes neither the digest of an old request nor
 the reading of an old journal: that is what lets both be kept for ever. A key that no field knows is ignored for the
@@ -9,26 +9,45 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
-__all__ = ["decode", "encode"]
+from retrial.errors import ConfigError
+
+__all__ = ["canonical_json", "decode", "encode"]
 
 T = TypeVar("T")
 _ABSENT = object()
-_PLAIN = frozenset({str, int, float, bool, type(None)})
 
 
-def encode(value: Any) -> Any:
-    """Turn dataclasses into objects and tuples into arrays, at any depth; other values stay.
+def canonical_json(value: object) -> str:
+    """Write JSON that is the same text for the same value: keys sorted, no spaces, ASCII.
+
+    Dataclasses become objects and tuples arrays, at any depth.
+
+    >>> canonical_json({"b": 1, "a": [1.5, None]})
+    '{"a":[1.5,null],"b":1}'
+
+    Raises:
+        ConfigError: if ``value`` is not JSON; NaN and infinity are not.
+    """
+    try:
+        return _write(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigError(f"not a JSON value: {error}") from error
+
+
+def encode(value: object) -> Any:
+    """Turn a value into plain JSON values: what reading its canonical JSON gives.
 
     >>> from retrial.core.budget import Usage
     >>> encode((Usage(calls=2),))
     [{'calls': 2}]
     """
-    return (_WRITERS.get(type(value)) or _writer_of(value))(value)
+    return json.loads(canonical_json(value))
 
 
 def decode(kind: type[T], data: Any) -> T:
@@ -41,46 +60,25 @@ def decode(kind: type[T], data: Any) -> T:
     return cast("T", _reader(kind)(data))
 
 
-def _same(value: Any) -> Any:
-    return value
-
-
-def _array(values: Any) -> list[Any]:
-    return [value if type(value) in _PLAIN else encode(value) for value in values]
-
-
-def _object(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value if type(value) in _PLAIN else encode(value) for name, value in values.items()}
-
-
-_WRITERS: dict[Any, Callable[[Any], Any]] = {**dict.fromkeys(_PLAIN, _same), tuple: _array, list: _array, dict: _object}
-"""How each type is written. Dataclasses are added when the first of them is met: this is the engine's hottest place."""
-
-
-def _writer_of(value: Any) -> Callable[[Any], Any]:
-    """Find how the type of ``value`` is written, and keep it."""
+def _object(value: Any) -> dict[str, Any]:
+    """One dataclass, or mapping of another kind, as an object whose values are still to be written."""
     kind = cast("type[Any]", type(value))
-    if dataclasses.is_dataclass(kind):
-        writer = _dataclass_writer(kind)
-    else:
-        writer = _object if isinstance(value, Mapping) else _same
-    _WRITERS[kind] = writer
-    return writer
+    if not dataclasses.is_dataclass(kind):
+        if isinstance(value, Mapping):
+            return dict(cast("Mapping[str, Any]", value))
+        raise TypeError(f"{kind.__name__} {value!r:.80}")
+    data: dict[str, Any] = {}
+    for name, default in _fields(kind):
+        item = getattr(value, name)
+        if item is not default and (default is _ABSENT or item != default):
+            data[name] = item
+    return data
 
 
-def _dataclass_writer(kind: type[Any]) -> Callable[[Any], dict[str, Any]]:
-    """The function that writes one dataclass as an object."""
-    fields = [(field.name, _default(field)) for field in dataclasses.fields(kind)]
-
-    def write(value: Any) -> dict[str, Any]:
-        data: dict[str, Any] = {}
-        for name, default in fields:
-            item = getattr(value, name)
-            if item is not default and (default is _ABSENT or item != default):
-                data[name] = item if type(item) in _PLAIN else encode(item)
-        return data
-
-    return write
+@functools.cache
+def _fields(kind: type[Any]) -> tuple[tuple[str, Any], ...]:
+    """The name and the default of each field, or ``_ABSENT`` where it has none."""
+    return tuple((field.name, _default(field)) for field in dataclasses.fields(kind))
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:
@@ -88,6 +86,20 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     if field.default is not dataclasses.MISSING:
         return field.default
     return field.default_factory() if field.default_factory is not dataclasses.MISSING else _ABSENT
+
+
+def _writer() -> Callable[[object], str]:
+    """The function that writes a value: the encoder's own machinery where it can be kept, which is half the cost."""
+    # ASCII, so that a lone surrogate, which is a legal Python string and no UTF-8, is written as an escape.
+    make: Any = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False, default=_object).encode
+    quote = json.encoder.encode_basestring_ascii
+    chunks: Callable[[object, int], Iterable[str]] = make(None, _object, quote, None, ":", ",", True, False, False)
+    return lambda value: "".join(chunks(value, 0))
+
+
+_write = _writer()
 
 
 @functools.cache

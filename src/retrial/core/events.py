@@ -10,8 +10,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
+
+from retrial.core.codec import canonical_json
+from retrial.core.keys import digest_of_text
+from retrial.errors import ConfigError
 
 __all__ = [
     "COMPLETED",
@@ -24,6 +28,7 @@ __all__ = [
     "Event",
     "event_from_json",
     "event_to_json",
+    "fact",
 ]
 
 CURRENT_VERSION = 1
@@ -49,16 +54,25 @@ class Event:
     """The call path that it belongs to, such as ``trial.2/actor``."""
     kind: str
     """What happened, such as ``model.completed`` or ``reflexion.lesson``."""
-    data: Mapping[str, Any]
-    """JSON values that belong to the kind."""
+    text: str
+    """The values that belong to the kind, as canonical JSON. Text, because most events are written and never read."""
     digest: str
     """The digest of the request (of the data, for a note); empty where there is none."""
     at: float
     """When, in seconds since 1970 (UTC)."""
     v: int = CURRENT_VERSION
-    """The shape of ``data``."""
-    text: str = field(default="", compare=False, repr=False)
-    """``data`` as canonical JSON where it is at hand, so that a store need not write it again."""
+    """The shape of the values."""
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """The values that belong to the kind, read anew each time."""
+        return json.loads(self.text)
+
+
+def fact(run_id: str, seq: int, key: str, kind: str, data: Mapping[str, Any], *, at: float = 0.0) -> Event:
+    """Return an event that holds ``data``, with its digest."""
+    text = canonical_json(data)
+    return Event(run_id, seq, key, kind, text, digest_of_text(text), at)
 
 
 def event_to_json(event: Event) -> str:
@@ -84,16 +98,14 @@ def event_from_json(line: str) -> Event:
     Raises:
         ValueError: if the line is not an event.
     """
-    data: Any = json.loads(line)
-    if not isinstance(data, dict):
+    read: Any = json.loads(line)
+    if not isinstance(read, dict):
         raise ValueError("an event is a JSON object")  # noqa: TRY004 - one kind of error for a line that is no event
-    fields = cast("dict[str, Any]", data)
+    fields = cast("dict[str, Any]", read)
+    data, seq = fields.pop("data", None), fields.get("seq")
+    if not isinstance(seq, int) or not isinstance(data, dict):
+        raise ValueError("an event has a whole number 'seq' and an object 'data'")  # noqa: TRY004 - as above
     try:
-        event = Event(**fields)
-    except TypeError as error:
+        return Event(text=canonical_json(cast("dict[str, Any]", data)), **fields)
+    except (TypeError, ConfigError) as error:
         raise ValueError(f"not the fields of an event: {error}") from error
-    if not isinstance(event.seq, int) or not isinstance(event.data, dict):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise ValueError(  # noqa: TRY004 - one kind of error for a line that is no event
-            "an event has a whole number 'seq' and an object 'data'"
-        )
-    return event

@@ -1,4 +1,4 @@
-"""Names of effects, canonical JSON and digests.
+"""Names of effects, and digests.
 
 A key is a call path such as ``trial.2/actor``: names that the author of an algorithm gives, joined by slashes. Nothing
 here counts, so a key depends on the text of the program and never on who finished first.
@@ -7,31 +7,13 @@ here counts, so a key depends on the text of the program and never on who finish
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
+from retrial.core.codec import canonical_json
 from retrial.errors import ConfigError
 
-__all__ = ["canonical_json", "digest", "digest_of_text", "first_difference", "join", "valid_name"]
-
-# ASCII, so that a lone surrogate, which is a legal Python string and no UTF-8, is written as an escape like any other.
-_encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def _writer() -> Callable[[object], str]:
-    """The function that writes a value: the encoder's own machinery where it can be kept, which is half the cost."""
-    make: Any = getattr(json.encoder, "c_make_encoder", None)
-    if make is None:
-        return _encoder.encode
-    quote = json.encoder.encode_basestring_ascii
-    chunks: Callable[[object, int], Iterable[str]] = make(
-        None, _encoder.default, quote, None, ":", ",", True, False, False
-    )
-    return lambda value: "".join(chunks(value, 0))
-
-
-_write = _writer()
+__all__ = ["digest", "digest_of_text", "first_difference", "join", "valid_name"]
 
 
 def valid_name(name: str) -> str:
@@ -55,21 +37,6 @@ def join(path: str, name: str) -> str:
     ('trial.2/actor', 'actor')
     """
     return f"{path}/{name}" if path else name
-
-
-def canonical_json(value: object) -> str:
-    """Write JSON that is the same text for the same value: keys sorted, no spaces, ASCII.
-
-    >>> canonical_json({"b": 1, "a": [1.5, None]})
-    '{"a":[1.5,null],"b":1}'
-
-    Raises:
-        ConfigError: if ``value`` is not JSON; NaN and infinity are not.
-    """
-    try:
-        return _write(value)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ConfigError(f"not a JSON value: {error}") from error
 
 
 def digest(value: object) -> str:

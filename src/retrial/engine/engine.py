@@ -14,7 +14,7 @@ from retrial.core.budget import Budget
 from retrial.core.codec import encode
 from retrial.core.effects import Effect, Handler
 from retrial.core.events import RUN_FINISHED, RUN_RESUMED, RUN_STARTED, Event
-from retrial.core.keys import canonical_json, first_difference
+from retrial.core.keys import first_difference
 from retrial.core.tasks import Result, Status
 from retrial.engine.account import Account
 from retrial.engine.owner import active, myself, refuse_if_busy
@@ -143,7 +143,7 @@ class Engine:
         limits = budget or Budget(**start.get("budget", {}))
         session = self._session(run_id, events=events, adopt=adopt)
         doubt = list(in_doubt(events))
-        begun = {"in_doubt": doubt, "budget": encode(limits), "adopt": adopt, "owner": myself()}
+        begun = {"in_doubt": doubt, "budget": limits, "adopt": adopt, "owner": myself()}
         session.write("run", RUN_RESUMED, begun)
         return await self._work(session, algorithm, start["input"], limits)
 
@@ -159,7 +159,7 @@ class Engine:
         session = self._session(run_id, events=events, replaying=True)
         outcome = await algorithm(Run(session, Account(Budget())), events[0].data["input"])
         recorded, present = events[-1].data.get("value"), encode(outcome.value)
-        if status_of(events) is not outcome.status or canonical_json(recorded) != canonical_json(present):
+        if status_of(events) is not outcome.status or recorded != present:
             place, before, now = first_difference(recorded, present) or ("status", status_of(events), outcome.status)
             raise ReplayMismatch(f"run {run_id!r}: {place} of the result was {before!r} and is {now!r} in the replay")
         return result_of(events)
@@ -185,9 +185,9 @@ class Engine:
             "algorithm": algorithm.name,
             "version": algorithm.version,
             "parameters": algorithm.parameters(),
-            "input": encode(given),
-            "budget": encode(budget or self.budget),
-            "metadata": encode(metadata or {}),
+            "input": given,
+            "budget": budget or self.budget,
+            "metadata": metadata or {},
             "owner": owner,
         }
         session.write("run", RUN_STARTED, start)
@@ -205,7 +205,7 @@ class Engine:
         """Run the algorithm and make its end durable. What cannot be recorded is raised and leaves no end."""
         try:
             outcome = await algorithm(Run(session, Account(budget)), given)
-            end = {"status": str(outcome.status), "value": encode(outcome.value), "error": ""}
+            end = {"status": str(outcome.status), "value": outcome.value, "error": ""}
             session.write("run", RUN_FINISHED, end)
         except (JournalError, ReplayError):
             raise
@@ -255,7 +255,7 @@ def _finish(session: Session, status: Status, error: BaseException) -> None:
         RUN_FINISHED,
         {
             "status": str(status),
-            "value": encode(session.kept()),
+            "value": session.kept(),
             "error": str(error) if isinstance(error, RetrialError) else f"{type(error).__name__}: {error}",
             "error_type": type(error).__name__,
             "failed_keys": keys,

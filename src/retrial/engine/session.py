@@ -7,16 +7,17 @@ when they are written and appended in that order, so once an event is durable ev
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from retrial import errors
-from retrial.core.codec import decode, encode
+from retrial.core.codec import canonical_json, decode, encode
 from retrial.core.effects import Effect, Handler
 from retrial.core.events import COMPLETED, FAILED, REQUESTED, RUN_FINISHED, Event
-from retrial.core.keys import canonical_json, digest_of_text, first_difference
+from retrial.core.keys import digest_of_text, first_difference
 from retrial.core.tasks import Status
 from retrial.errors import DuplicateKey, EffectError, EvaluatorError, ReplayIncomplete, ReplayMismatch, RetrialError
 from retrial.log.journal import Journal
@@ -89,25 +90,25 @@ class Session:
             ReplayMismatch: if the key was recorded with another request.
             ReplayIncomplete: if this is a replay and nothing was recorded.
         """
-        request = encode(effect)
-        text = canonical_json(request)
+        text = canonical_json(effect)
         mark = digest_of_text(text)
-        recorded = self._recorded(key, effect.kind, mark, request)
+        recorded = self._recorded(key, effect, mark)
         if recorded is not None:
+            data = recorded.data
             if recorded.kind.endswith(FAILED):
-                raise _restored(key, recorded.data)
-            return decode(effect.outcome, recorded.data["outcome"])
+                raise _restored(key, data)
+            return decode(effect.outcome, data["outcome"])
         if self._replaying:
             raise ReplayIncomplete(f"run {self.run_id!r} holds no outcome for {key!r}; resume it instead of replaying")
         self.performed = True
         if effect.repeatable:
-            return await self._settle(key, effect, mark, {"effect": request, "began": time.time()})
-        self.write(key, f"{effect.kind}.{REQUESTED}", {"effect": request}, mark, f'{{"effect":{text}}}')
+            return await self._settle(key, effect, mark, {"effect": effect, "began": time.time()})
+        self.write(key, f"{effect.kind}.{REQUESTED}", {"effect": effect}, mark, f'{{"effect":{text}}}')
         await self.flush()
         return await self._settle(key, effect, mark, {})
 
-    def note(self, key: str, kind: str, data: Any) -> Any:
-        """Write a fact that the algorithm states, once, and return what stands in the journal.
+    def note(self, key: str, kind: str, data: Mapping[str, Any]) -> None:
+        """Write a fact that the algorithm states, once.
 
         It is written out with the next effect: nothing that depends on it can become durable before it.
         """
@@ -116,13 +117,12 @@ class Session:
         recorded = self._notes.get(key)
         if recorded is not None:
             if recorded.digest == mark:
-                return recorded.data
+                return
             if not self._adopt:
-                raise _mismatch(self.run_id, key, recorded.data, data)
+                raise _mismatch(self.run_id, key, recorded.data, json.loads(text))
         if self._replaying:
             raise ReplayIncomplete(f"run {self.run_id!r} holds no note {key!r}; resume it instead of replaying")
         self.write(key, kind, data, mark, text)
-        return data
 
     def now(self, key: str) -> str:
         """Return the time as ISO 8601 in UTC: the recorded one, or this moment's."""
@@ -135,8 +135,7 @@ class Session:
 
     def write(self, key: str, kind: str, data: Mapping[str, Any], mark: str = "", text: str = "") -> None:
         """Add an event to those that the next ``flush`` writes out; ``text`` is its canonical JSON if at hand."""
-        written = text or canonical_json(data)
-        event = Event(self.run_id, self._count, key, kind, data, mark, time.time(), text=written)
+        event = Event(self.run_id, self._count, key, kind, text or canonical_json(data), mark, time.time())
         self._count += 1
         # What was asked is the larger half of a run, and no Result needs it.
         if not kind.endswith(REQUESTED):
@@ -167,21 +166,21 @@ class Session:
                 self._requests[event.key] = event
             elif stage in (COMPLETED, FAILED):
                 self._outcomes[event.key] = event
-                if "effect" in event.data:
-                    self._requests[event.key] = event
+                # An effect that is safe to repeat has its request in this event, and no other.
+                self._requests.setdefault(event.key, event)
             elif event.kind == RUN_FINISHED and event.data["status"] == Status.FAILED:
                 for key in event.data["failed_keys"]:
                     self._outcomes.pop(key, None)
             elif event.key != "run":
                 self._notes[event.key] = event
 
-    def _recorded(self, key: str, kind: str, mark: str, request: Any) -> Event | None:
+    def _recorded(self, key: str, effect: Effect, mark: str) -> Event | None:
         """The recorded outcome of an effect, None if there is none."""
         asked = self._requests.get(key)
-        if asked is not None and (asked.digest != mark or not asked.kind.startswith(f"{kind}.")):
+        if asked is not None and (asked.digest != mark or not asked.kind.startswith(f"{effect.kind}.")):
             if self._adopt:
                 return None
-            raise _mismatch(self.run_id, key, asked.data["effect"], request)
+            raise _mismatch(self.run_id, key, asked.data.get("effect"), encode(effect))
         return self._outcomes.get(key)
 
     async def _settle(self, key: str, effect: Effect, mark: str, about: Mapping[str, Any]) -> Any:
@@ -194,7 +193,7 @@ class Session:
             self.write(key, f"{effect.kind}.{FAILED}", data, mark)
             raise
         else:
-            self.write(key, f"{effect.kind}.{COMPLETED}", {**about, "outcome": encode(outcome)}, mark)
+            self.write(key, f"{effect.kind}.{COMPLETED}", {**about, "outcome": outcome}, mark)
             return outcome
         finally:
             # Nothing leaves this process before the outcome is durable: the next effect and the end of the run wait for

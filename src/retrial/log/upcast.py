@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from retrial.core.codec import canonical_json
 from retrial.core.events import CURRENT_VERSION, Event
 from retrial.errors import StoreTooNew
 
@@ -35,4 +36,4 @@ def upcast(event: Event) -> Event:
     data = event.data
     for version in range(event.v, CURRENT_VERSION):
         data = _LIFTS[version](event.kind, data)
-    return dataclasses.replace(event, data=data, v=CURRENT_VERSION)
+    return dataclasses.replace(event, text=canonical_json(data), v=CURRENT_VERSION)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from typing import Any
 
-from retrial.core.keys import canonical_json, first_difference
+from retrial.core.codec import canonical_json
+from retrial.core.keys import first_difference
 
 __all__ = ["nearest_request"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import sqlite3
 import time
@@ -10,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from retrial.core.events import Event
-from retrial.core.keys import canonical_json
 from retrial.errors import RunNotFound
 from retrial.log.journal import RunHead, not_next
 from retrial.log.upcast import upcast
@@ -64,7 +62,7 @@ class SqliteStore:
         else:
             self._known[run_id] = number, seq + len(events)
         rows = [
-            (number, event.seq, event.key, event.kind, event.text or canonical_json(event.data), event.digest,
+            (number, event.seq, event.key, event.kind, event.text, event.digest,
              event.at, event.v)
             for event in events
         ]  # fmt: skip
@@ -104,5 +102,4 @@ def _heads(connection: sqlite3.Connection, limit: int | None, prefix: str) -> li
 
 
 def _event(row: tuple[Any, ...]) -> Event:
-    run_id, seq, key, kind, data, digest, at, v = row
-    return upcast(Event(run_id, seq, key, kind, json.loads(data), digest, at, v, text=data))
+    return upcast(Event(*row))
