@@ -130,7 +130,7 @@ async def append_rates(
 
 async def _write(log: Log, run_id: str, count: int) -> None:
     for seq in range(count):
-        await log.append([Event(run_id, seq, "trial.1/actor", "model.completed", DATA, DIGEST, 1.0, text=TEXT)])
+        await log.append([Event(run_id, seq, "trial.1/actor", "model.completed", TEXT, DIGEST, 1.0)])
 
 
 async def read_times(progress: Progress, folder: Path, runs: int) -> dict[str, float]:
@@ -153,7 +153,7 @@ async def read_times(progress: Progress, folder: Path, runs: int) -> dict[str, f
 def _run(number: int) -> list[Event]:
     kinds = [RUN_STARTED, *("model.completed" for _ in range(13)), RUN_FINISHED]
     return [
-        Event(f"run-{number:06}", seq, f"step.{seq}", kind, DATA, DIGEST, 1.0, text=TEXT)
+        Event(f"run-{number:06}", seq, f"step.{seq}", kind, TEXT, DIGEST, 1.0)
         for seq, kind in enumerate(kinds)
     ]
 
