@@ -141,16 +141,12 @@ def _print_attempt(screen: Screen, attempt: Attempt, before: Attempt | None) -> 
 
 def _check_words(check: Check) -> str:
     """A check in a line: what was tried, and for a failed one what came of it."""
-    if check.passed:
-        return _one_line(check.name)
-    if check.input is not None and check.actual is not None and check.expected is not None:
-        return _one_line(f"{check.input} returned {check.actual}, expected {check.expected}")
-    return _one_line(check.message or f"{check.name} ({check.kind})")
+    return _one_line(check.name if check.passed else check.failure)
 
 
 def _one_line(text: str) -> str:
     """A text's lines as one."""
-    line = " ".join(text.split())
+    line = " ".join(text.splitlines())
     return line if len(line) <= 400 else f"{line[:400]}…"
 
 

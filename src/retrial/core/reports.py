@@ -26,6 +26,17 @@ class Check:
     kind: str = "assert"
     """assert, exception, died, timeout, not_run, or bad_test (the check itself is invalid and counts for nobody)."""
 
+    @property
+    def failure(self) -> str:
+        """Why it did not hold, in a line: what was tried, what came of it, what was expected.
+
+        >>> Check(name="assert f(2) == 4", passed=False, input="f(2)", actual="3", expected="4").failure
+        'f(2) returned 3, expected 4'
+        """
+        if self.input is not None and self.actual is not None and self.expected is not None:
+            return f"{self.input} returned {self.actual}, expected {self.expected}"
+        return self.message or f"{self.name} did not hold"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Isolation:

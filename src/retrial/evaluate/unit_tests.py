@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from retrial.core.effects import RunTests
-from retrial.core.reports import Check, TestReport
+from retrial.core.reports import TestReport
 from retrial.core.tasks import Task, Verdict
 from retrial.engine.run import Run
 from retrial.errors import EvaluatorError
@@ -81,7 +81,7 @@ def verdict_of(report: TestReport) -> Verdict:
 def trace_of(report: TestReport) -> str:
     """Return what a reflector reads: how many checks passed, then the failed ones, five at most.
 
-    >>> from retrial.core.reports import Check, TestReport
+    >>> from retrial.core.reports import TestReport
     >>> check = Check(name="assert f(2) == 4", passed=False, input="f(2)", actual="3", expected="4")
     >>> print(trace_of(TestReport(checks=(check,))))
     0 of 1 checks passed
@@ -92,17 +92,10 @@ def trace_of(report: TestReport) -> str:
         lines.append(f"The code could not be used: {report.load_error}")
         return "\n".join(lines)
     failed = [check for check in report.checks if not check.passed and check.kind not in ("bad_test", "not_run")]
-    lines += [f"- {_failure(check)}" for check in failed[:MAX_FAILURES_SHOWN]]
+    lines += [f"- {check.failure}" for check in failed[:MAX_FAILURES_SHOWN]]
     if len(failed) > MAX_FAILURES_SHOWN:
         lines.append(f"- and {len(failed) - MAX_FAILURES_SHOWN} more")
     not_run = sum(check.kind == "not_run" for check in report.checks)
     if not_run:
         lines.append(f"- {not_run} more did not run")
     return "\n".join(lines)
-
-
-def _failure(check: Check) -> str:
-    """One failed check in a line: the input, what came of it, what was expected."""
-    if check.input is not None and check.actual is not None and check.expected is not None:
-        return f"{check.input} returned {check.actual}, expected {check.expected}"
-    return check.message or f"{check.name} did not hold"
