@@ -8,8 +8,8 @@ from retrial.core.reports import Check, TestReport
 from retrial.core.tasks import Outcome, Status, Task
 from retrial.errors import ConfigError, EvaluatorError
 from retrial.evaluate import Critic, UnitTests, ValidationHandler, Validator
-from retrial.evaluate.critic import read_reply
 from retrial.evaluate.registry import EVALUATORS, evaluator_from
+from retrial.evaluate.reply import read_reply
 from retrial.evaluate.unit_tests import trace_of, verdict_of
 from worlds import Model, engine_with, reply
 

@@ -51,8 +51,19 @@ class Task:
     """Modules outside the standard library that the code may import."""
     timeout: float = 30.0
     """Seconds for all tests of one attempt, above 0."""
+    answer: str | None = None
+    """The expected answer, where the task has one: text, a number or a query. It never reaches a prompt."""
+    answers: tuple[str, ...] = ()
+    """Other answers that are right as well."""
+    evaluator: Mapping[str, Any] | None = None
+    """What judges, as ``{"kind": ..., ...}``; None for what the recipe chooses."""
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """JSON values that nothing interprets."""
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """Every answer that is right, the expected one first."""
+        return self.answers if self.answer is None else (self.answer, *self.answers)
 
     def identified(self) -> Task:
         """Return the task with an id: its own, or the SHA-256 of prompt and tests.

@@ -2,7 +2,21 @@
 
 from retrial.evaluate.critic import Critic
 from retrial.evaluate.evaluator import Evaluator
+from retrial.evaluate.judge import Judge
+from retrial.evaluate.person import Person, PersonHandler
+from retrial.evaluate.registry import evaluator_from, register
 from retrial.evaluate.unit_tests import UnitTests
 from retrial.evaluate.validator import ValidationHandler, Validator
 
-__all__ = ["Critic", "Evaluator", "UnitTests", "ValidationHandler", "Validator"]
+__all__ = [
+    "Critic",
+    "Evaluator",
+    "Judge",
+    "Person",
+    "PersonHandler",
+    "UnitTests",
+    "ValidationHandler",
+    "Validator",
+    "evaluator_from",
+    "register",
+]

@@ -6,19 +6,16 @@ and never repaired; it is asked once more if it cannot be read, and then the out
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from retrial.core.messages import Message, ModelRequest
 from retrial.core.tasks import Task, Verdict
 from retrial.engine.run import Run
+from retrial.evaluate.reply import ask_strictly
 from retrial.prompts import Prompt
 
-__all__ = ["Critic", "read_reply"]
-
-_FENCED = re.compile(r"\A```(?:json)?\s*\n(.*?)\n?```\Z", re.DOTALL)
+__all__ = ["Critic"]
 
 
 class Critic:
@@ -43,37 +40,13 @@ class Critic:
             ),
             temperature=0.0,
         )
-        response = await run.model("critic", request)
-        reply = read_reply(response.text)
+        reply, raw = await ask_strictly(run, "critic", request)
         if reply is None:
-            response = await run.model("critic.again", request)
-            reply = read_reply(response.text)
-        if reply is None:
-            reason = response.text.strip() or "the critic answered nothing"
+            reason = raw.strip() or "the critic answered nothing"
             return Verdict(passed=False, score=0.0, reason=reason, trust=self._trust, unparsed=True)
         passed = bool(reply["passed"])
         reason = "" if passed else str(reply.get("reason") or "the critic gave no reason")
         return Verdict(passed=passed, score=float(passed), reason=reason, trust=self._trust)
-
-
-def read_reply(text: str) -> Mapping[str, Any] | None:
-    r"""Read ``{"passed": true|false, ...}``, with or without a fence around it; None if it is anything else.
-
-    >>> read_reply('```json\\n{"passed": false, "reason": "no unit"}\\n```')["reason"]
-    'no unit'
-    >>> read_reply('It passed: {"passed": true}') is None
-    True
-    """
-    stripped = text.strip()
-    fenced = _FENCED.match(stripped)
-    for candidate in (stripped, fenced[1] if fenced else ""):
-        try:
-            data: Any = json.loads(candidate)
-        except ValueError:
-            continue
-        if isinstance(data, dict) and isinstance(cast("dict[str, Any]", data).get("passed"), bool):
-            return cast("dict[str, Any]", data)
-    return None
 
 
 SYSTEM = """\
