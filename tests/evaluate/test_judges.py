@@ -60,7 +60,7 @@ async def test_an_attempt_cannot_leave_its_place_in_the_prompt(output):
     await verdict_on(Judge(RUBRIC), output, TASK, model=model)
     for tag in ("attempt", "rubric", "task"):
         assert said(model.requests[0]).count(f"</{tag}>") == 1
-    assert said(model.requests[0]).index("</attempt>") > said(model.requests[0]).index(output[-8:].strip("</>attempt "))
+    assert "Check every rubric item." in said(model.requests[0]).split("</attempt>")[1]
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ async def test_a_panel_decides_by_those_who_can_be_read(decide, votes, passes):
         return reply("hm" if vote is None else json.dumps({"passed": vote, "reason": "" if vote else "too long"}))
 
     panel = Panel(judges, decide=decide)
-    verdict, result = await judged(panel, "x", TASK, model=Model(answer))
+    verdict, _ = await judged(panel, "x", TASK, model=Model(answer))
     assert (verdict.passed, verdict.unparsed) == (passes, False)
     assert len(verdict.checks) == len([vote for vote in votes if vote is not None])
     assert passes or "too long" in verdict.reason
