@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 from retrial.core.reports import Check
-from retrial.errors import SandboxError
+from retrial.errors import EvaluatorError, SandboxError
 from retrial.testbench.cleaning import cleaned
 from retrial.testbench.plan import Plan
 from retrial.testbench.process import Closed, Process, Slow, exit_words
@@ -26,10 +26,11 @@ def run_judged(plan: Plan, session: Session, checks: dict[int, list[Check]]) -> 
     """Run the programs of ``plan`` in a judge process; True if it sent its end mark.
 
     Raises:
+        EvaluatorError: if the tests need a module that is not there.
         LoadFailed: if the code cannot be loaded.
         SandboxError: if the judge does not start.
     """
-    judge = session.start("judge.pyc", judge_program())
+    judge = session.start("judge.pyc", judge_program(plan.suite), (*session.rules.paths, *plan.paths))
     try:
         session.ready()
         return _Relay(plan, session, judge, checks).run()
@@ -60,22 +61,27 @@ class _Relay:
                 frame = self._judge.receive(session.deadline)
                 if frame is None:
                     return False
-                kind, rest = frame[:1], frame[1:]
-                if kind == b"B":
-                    self._began = time.monotonic()
-                elif kind == b"C":
-                    self._pass_on(rest)
-                elif kind == b"K":
-                    session.lose("nonsense")
-                elif kind == b"R":
-                    self._record(decode_frame(rest)[0])
-                elif kind == b"E":
-                    return decode_frame(rest)[0] == self._nonce
+                if frame[:1] == b"E":
+                    return decode_frame(frame[1:])[0] == self._nonce
+                self._take(frame[:1], frame[1:])
         except Slow:
             self._stuck()
             return False
         except (Closed, Malformed, IndexError, TypeError, ValueError):
             return False
+
+    def _take(self, kind: bytes, rest: bytes) -> None:
+        """Do what one frame of the judge is about."""
+        if kind == b"B":
+            self._began = time.monotonic()
+        elif kind == b"C":
+            self._pass_on(rest)
+        elif kind == b"K":
+            self._session.lose("nonsense")
+        elif kind == b"R":
+            self._record(decode_frame(rest)[0])
+        elif kind == b"M":
+            self._refuse(decode_frame(rest)[0])
 
     def _greet(self) -> None:
         try:
@@ -88,6 +94,7 @@ class _Relay:
             raise SandboxError(text) from None
         plan = self._plan
         asserts = [[given.name, given.subject, given.subject_is_call] for given in plan.given]
+        notes = [list(note) for note in plan.notes]
         job = {
             "programs": [list(program) for program in plan.programs()],
             "inside": plan.inside,
@@ -95,9 +102,10 @@ class _Relay:
             "classes": list(plan.classes),
             "entry": self._session.rules.entry_point,
             "exported": dict(self._session.exported),
-            "paths": list(self._session.rules.paths),
+            "paths": [*self._session.rules.paths, *plan.paths],
             "nonce": self._nonce,
-            "asserts": [*asserts, ["check(candidate)", "check(candidate)", False]],
+            "asserts": notes if plan.suite else [*asserts, ["check(candidate)", "check(candidate)", False]],
+            "tests": [given.name for given in plan.given],
         }
         self._judge.send(encode_frame(job), self._session.deadline, b"J")
         self._began = time.monotonic()
@@ -124,13 +132,15 @@ class _Relay:
         self._judge.send(encode_frame([lost.kind, lost.detail]), time.monotonic() + 1, b"G")
 
     def _record(self, record: list[Any]) -> None:
-        nonce, index, passed, kind, message, given, actual, expected = record
+        nonce, index, passed, kind, message, given, actual, expected, told = record
         if nonce != self._nonce or type(index) is not int or not 0 <= index <= len(self._plan.given):
             raise Malformed("a record of something else")
         self._count += 1
         if self._count > _MAX_RECORDS:
             raise Malformed("too many records")
         name = self._plan.given[index].name if index < len(self._plan.given) else "check(candidate)"
+        if self._plan.suite and isinstance(told, str):
+            name = cleaned(told, 300)
         check = Check(
             name=name,
             passed=passed is True,
@@ -142,6 +152,15 @@ class _Relay:
             },
         )
         self._checks.setdefault(index, []).append(check)
+
+    def _refuse(self, told: list[Any]) -> None:
+        """The tests cannot be loaded for a reason that no solution can bring about."""
+        if told[0] == self._nonce:
+            module = cleaned(str(told[1]), 100)
+            raise EvaluatorError(
+                f"the tests import {module}, which is not available where they run: "
+                f"use the standard library, or add it to the task's modules"
+            )
 
     def _stuck(self) -> None:
         """The time ran out while a test was busy by itself, or right after a call."""

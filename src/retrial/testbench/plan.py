@@ -13,7 +13,11 @@ from dataclasses import dataclass
 
 from retrial.testbench.syntax import compiles, tree_of
 
-__all__ = ["Given", "LiteralTest", "Plan", "free_names", "parsed"]
+__all__ = ["Given", "LiteralTest", "Note", "Plan", "free_names", "parsed"]
+
+
+Note = tuple[str, str, bool]
+"""An assert for messages: its source, the source of what is compared, and whether that is one call of the solution."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +74,12 @@ class Plan:
     """Whether asserts record themselves (a check function), so that a record is about an assert and not a program."""
     mentioned: tuple[str, ...] = ()
     """Names that the tests use and do not define: those that the solution may define."""
+    suite: str = ""
+    """What runs the tests, where it is more than their own text: unittest, pytest or doctest."""
+    notes: tuple[Note, ...] = ()
+    """For a suite: every assert in its text."""
+    paths: tuple[str, ...] = ()
+    """Folders of modules that the judge needs, and the candidate must not see."""
 
     @property
     def classes(self) -> tuple[str, ...]:

@@ -43,6 +43,7 @@ def candidate_program() -> bytes:
 
 
 @functools.cache
-def judge_program() -> bytes:
-    """The program that holds the tests."""
-    return _joined("wire", "encoding", "decoding", "wording", "remote", "link", "judge")
+def judge_program(suite: str = "") -> bytes:
+    """The program that holds the tests: statements and check functions, or the named kind of suite."""
+    last = ("suite", f"suite_{suite}") if suite else ("judge",)
+    return _joined("wire", "encoding", "decoding", "wording", "remote", "link", "recorder", *last)

@@ -82,10 +82,10 @@ class Session:
         """The time for everything starts now."""
         self.deadline = time.monotonic() + self.rules.timeout
 
-    def start(self, name: str, program: bytes) -> Process:
-        """Start a process of this session, which ends with it at the latest."""
+    def start(self, name: str, program: bytes, paths: tuple[str, ...]) -> Process:
+        """Start a process of this session, which may read ``paths`` and ends with it at the latest."""
         left = max(self.deadline - time.monotonic(), 0.1)
-        process = Process(self.sandbox, name, {name: program}, Limits(seconds=left + _GRACE), self.rules.paths)
+        process = Process(self.sandbox, name, {name: program}, Limits(seconds=left + _GRACE), paths)
         self._open.append(process)
         if self.interrupted:
             process.kill()
@@ -93,7 +93,7 @@ class Session:
 
     def launch(self) -> None:
         """Start the candidate and hand it the code, without waiting for it to load."""
-        self._candidate = self.start("candidate.pyc", candidate_program())
+        self._candidate = self.start("candidate.pyc", candidate_program(), self.rules.paths)
         self._loaded = False
         frame = Encoder(_no_objects).frame("load", self.rules.code, list(self.rules.modules), list(self.rules.paths))
         self._candidate.send(frame, self.deadline)

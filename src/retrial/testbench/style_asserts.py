@@ -6,17 +6,15 @@ They run in order in one namespace, so that one may prepare what the next needs.
 from __future__ import annotations
 
 import ast
-import builtins
 
 from retrial.core.effects import RunTests
 from retrial.testbench.literal import read_literal
 from retrial.testbench.plan import Given, LiteralTest, Plan, free_names, parsed
 from retrial.testbench.rewrite import is_tuple, rewritten, subject_of
 from retrial.testbench.syntax import tree_of
+from retrial.testbench.usage import assertion_words, tainted_names
 
 __all__ = ["plan_asserts"]
-
-_BUILTIN = set(dir(builtins))
 
 
 def plan_asserts(effect: RunTests) -> Plan:
@@ -29,8 +27,8 @@ def plan_asserts(effect: RunTests) -> Plan:
     mentioned = free_names(whole)
     if effect.entry_point and effect.entry_point not in mentioned:
         mentioned.append(effect.entry_point)
-    uses = {*mentioned, *_tainted(whole, {*mentioned, "solution"})}
-    asserted = any("assert" in name.lower() for name in _words(whole))
+    uses = {*mentioned, *tainted_names(whole, {*mentioned, "solution"})}
+    asserted = any("assert" in name.lower() for name in assertion_words(whole))
     given: list[Given] = []
     literal: list[LiteralTest] | None = []
     for index, (source, tree) in enumerate(zip(sources, trees, strict=True)):
@@ -77,30 +75,3 @@ def _fault(tree: ast.Module, uses: set[str], *, asserted: bool) -> str:
     if asserts and not any(isinstance(node, ast.Name) and node.id in uses for node in ast.walk(tree)):
         return "it never uses the solution"
     return ""
-
-
-def _words(tree: ast.Module) -> list[str]:
-    """What could assert something: the statements themselves and the names of functions."""
-    found = ["assert" for node in ast.walk(tree) if isinstance(node, ast.Assert)]
-    found += [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
-    return found + [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
-
-
-def _tainted(tree: ast.Module, names: set[str]) -> set[str]:
-    """The names that any statement of the tests binds while it reads one of ``names``, directly or through others."""
-    tainted = set(names)
-    while True:
-        before = len(tainted)
-        for statement in tree.body:
-            used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} - _BUILTIN
-            imported = isinstance(statement, ast.ImportFrom) and statement.module == "solution"
-            if used & tainted or imported:
-                tainted |= used
-                tainted |= {node.arg for node in ast.walk(statement) if isinstance(node, ast.arg)}
-                tainted |= {
-                    node.name for node in ast.walk(statement) if isinstance(node, (ast.FunctionDef, ast.ClassDef))
-                }
-            if imported and isinstance(statement, ast.ImportFrom):
-                tainted |= {alias.asname or alias.name for alias in statement.names}
-        if len(tainted) == before:
-            return tainted
