@@ -152,10 +152,7 @@ async def read_times(progress: Progress, folder: Path, runs: int) -> dict[str, f
 
 def _run(number: int) -> list[Event]:
     kinds = [RUN_STARTED, *("model.completed" for _ in range(13)), RUN_FINISHED]
-    return [
-        Event(f"run-{number:06}", seq, f"step.{seq}", kind, TEXT, DIGEST, 1.0)
-        for seq, kind in enumerate(kinds)
-    ]
+    return [Event(f"run-{number:06}", seq, f"step.{seq}", kind, TEXT, DIGEST, 1.0) for seq, kind in enumerate(kinds)]
 
 
 async def _median(work: Callable[[], Awaitable[object]], times: int) -> float:
