@@ -5,6 +5,7 @@ from retrial.evaluate.evaluator import Evaluator
 from retrial.evaluate.judge import Judge
 from retrial.evaluate.person import Person, PersonHandler
 from retrial.evaluate.registry import evaluator_from, register
+from retrial.evaluate.sql_handler import SqlHandler
 from retrial.evaluate.unit_tests import UnitTests
 from retrial.evaluate.validator import ValidationHandler, Validator
 
@@ -14,6 +15,7 @@ __all__ = [
     "Judge",
     "Person",
     "PersonHandler",
+    "SqlHandler",
     "UnitTests",
     "ValidationHandler",
     "Validator",

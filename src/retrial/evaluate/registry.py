@@ -16,6 +16,7 @@ from retrial.evaluate.match import exact, f1, fuzzy, normalised
 from retrial.evaluate.numeric import Numeric
 from retrial.evaluate.panel import Panel
 from retrial.evaluate.person import Person
+from retrial.evaluate.sql import Sql
 from retrial.evaluate.unit_tests import UnitTests
 from retrial.evaluate.validator import Validator
 
@@ -34,6 +35,7 @@ EVALUATORS: dict[str, Callable[..., Evaluator]] = {
     "numeric": Numeric,
     "panel": Panel,
     "person": Person,
+    "sql": Sql,
     "unit_tests": UnitTests,
     "validator": Validator,
     "weighted": Weighted,
