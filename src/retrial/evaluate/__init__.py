@@ -4,6 +4,7 @@ from retrial.evaluate.critic import Critic
 from retrial.evaluate.evaluator import Evaluator
 from retrial.evaluate.judge import Judge
 from retrial.evaluate.person import Person, PersonHandler
+from retrial.evaluate.pydantic_model import PydanticHandler
 from retrial.evaluate.registry import evaluator_from, register
 from retrial.evaluate.sql_handler import SqlHandler
 from retrial.evaluate.unit_tests import UnitTests
@@ -15,6 +16,7 @@ __all__ = [
     "Judge",
     "Person",
     "PersonHandler",
+    "PydanticHandler",
     "SqlHandler",
     "UnitTests",
     "ValidationHandler",

@@ -11,11 +11,14 @@ from retrial.evaluate.compose import AllOf, FirstFailing, Weighted
 from retrial.evaluate.critic import Critic
 from retrial.evaluate.evaluator import Evaluator
 from retrial.evaluate.faithfulness import Faithfulness
+from retrial.evaluate.json_schema import JsonSchema
 from retrial.evaluate.judge import Judge
 from retrial.evaluate.match import exact, f1, fuzzy, normalised
 from retrial.evaluate.numeric import Numeric
 from retrial.evaluate.panel import Panel
 from retrial.evaluate.person import Person
+from retrial.evaluate.pydantic_model import PydanticModel
+from retrial.evaluate.rubric import Rubric
 from retrial.evaluate.sql import Sql
 from retrial.evaluate.unit_tests import UnitTests
 from retrial.evaluate.validator import Validator
@@ -30,11 +33,14 @@ EVALUATORS: dict[str, Callable[..., Evaluator]] = {
     "faithfulness": Faithfulness,
     "first_failing": FirstFailing,
     "fuzzy": fuzzy,
+    "json_schema": JsonSchema,
     "judge": Judge,
     "normalised": normalised,
     "numeric": Numeric,
     "panel": Panel,
     "person": Person,
+    "pydantic_model": PydanticModel,
+    "rubric": Rubric,
     "sql": Sql,
     "unit_tests": UnitTests,
     "validator": Validator,
