@@ -25,9 +25,9 @@ ARROWS = {
     "sandbox": "core errors",
     "testbench": "sandbox core errors",
     "store": "memory log core errors",
-    "taskfile": "core errors",
+    "taskfile": "evaluate core errors",
     "recipes": "algorithms evaluate prompts engine errors",
-    "assembly": "recipes taskfile models testbench sandbox store engine core errors",
+    "assembly": "recipes taskfile evaluate models testbench sandbox store engine core errors",
     "cli": "assembly recipes taskfile algorithms models testbench sandbox store engine log core errors",
     "retrial": "assembly core errors",
 }

@@ -15,6 +15,10 @@ from retrial.core.messages import ModelRequest, ModelResponse
 from retrial.core.tasks import Result, Task
 from retrial.engine.engine import Engine
 from retrial.errors import ConfigError
+from retrial.evaluate.person import PersonHandler
+from retrial.evaluate.pydantic_model import PydanticHandler
+from retrial.evaluate.sql_handler import SqlHandler
+from retrial.evaluate.trust import settled
 from retrial.models.client import ModelClient
 from retrial.models.fake import FakeLLMClient
 from retrial.models.handler import LLMHandler
@@ -28,7 +32,7 @@ from retrial.store.sqlite import SqliteStore
 from retrial.taskfile import case_tests
 from retrial.testbench.handler import TestsHandler
 
-__all__ = ["DEFAULT_STORE", "Model", "assemble", "solve", "solve_async", "store_path"]
+__all__ = ["DEFAULT_STORE", "Model", "assemble", "model_name", "solve", "solve_async", "store_path"]
 
 Model = str | ModelClient | Callable[[ModelRequest], ModelResponse | str | Awaitable[ModelResponse | str]]
 """A name such as ``openai:gpt-5-mini`` or ``recorded:FILE``, a client, or a function from request to reply."""
@@ -85,6 +89,8 @@ def assemble(
     engine = Engine(journal, budget)
     LessonShelf(journal.writer).attach(engine)
     TestsHandler(lambda: open_sandbox(sandbox, require_isolation)).attach(engine)
+    for host in (PersonHandler(), PydanticHandler(), SqlHandler()):
+        host.attach(engine)
     if clients:
         handler = LLMHandler(default if default is not None else clients[0], roles=roles)
         handler.attach(engine)
@@ -98,6 +104,9 @@ async def solve_async(
     *,
     model: Model,
     reflector_model: Model | None = None,
+    judge_model: Model | None = None,
+    answer: str | None = None,
+    evaluator: str | Mapping[str, Any] | None = None,
     trials: int = 4,
     lessons: int | None = 3,
     entry_point: str | None = None,
@@ -110,25 +119,48 @@ async def solve_async(
     """Solve one task by its tests, as ``solve`` does, within a running event loop."""
     asserts = tuple(test if isinstance(test, str) else case_tests([test])[0] for test in tests)
     if not isinstance(task, Task):
-        task = Task(prompt=task, tests=asserts, entry_point=entry_point, timeout=timeout)
-    elif asserts:
-        raise ConfigError(f"task {task.id!r} brings its own tests; leave {tests!r} out")
-    if not task.tests:
-        raise ConfigError("the task has no tests, so nothing could fail; give tests=['assert ...']")
+        task = Task(prompt=task, tests=asserts, answer=answer, entry_point=entry_point, timeout=timeout)
+    elif asserts or answer is not None:
+        raise ConfigError(f"task {task.id!r} brings its own tests and answer; leave {tests or answer!r} out")
+    given = {"reflector": reflector_model, "judge": judge_model}
+    roles = {role: which for role, which in given.items() if which is not None}
     recipe = {"trials": trials, "lessons": lessons, "from_stored": from_stored}
-    algorithm, metadata = recorded("unit_tests", recipe)
-    roles = {"reflector": reflector_model} if reflector_model is not None else None
+    spec = _evaluator_of(task, evaluator)
+    if spec is None:
+        algorithm, metadata = recorded("unit_tests", recipe)
+    else:
+        names = {"actor": model_name(model), **{role: model_name(which) for role, which in roles.items()}}
+        algorithm, metadata = recorded("checked", {**recipe, "evaluator": settled(spec, names)})
     async with assemble(model, models=roles, store=store_path(store), budget=budget, **options) as engine:
         return await engine.run(algorithm, {"task": encode(task.identified())}, metadata=metadata)
 
 
+def model_name(which: Model) -> str:
+    """Return what a model is called: ``provider:model``, ``recorded:FILE`` or ``scripted``."""
+    return which if isinstance(which, str) else str(getattr(which, "name", "scripted"))
+
+
+def _evaluator_of(task: Task, given: str | Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """What judges: as it is said here, by the task, or by what the task holds; None for its unit tests."""
+    spec = given if given is not None else task.evaluator
+    if spec is None and not task.tests and task.accepted:
+        spec = "normalised"
+    if spec is None and not task.tests:
+        raise ConfigError(
+            "the task has no tests, so nothing could fail; give tests=['assert ...'], answer='...' or an evaluator"
+        )
+    return {"kind": spec} if isinstance(spec, str) else spec
+
+
 def solve(task: str | Task, tests: Sequence[str | tuple[str, object]] = (), **options: Any) -> Result:
-    """Solve one task by its tests: attempt, run the tests, learn from a failure, and attempt afresh.
+    """Solve one task by its tests or another evaluator: attempt, check, learn from a failure, and attempt afresh.
 
     Args:
         task: what is asked, in words, or a Task with its own tests.
         tests: asserts such as ``"assert f(1) == 2"``, or pairs ``("f(1)", 2)`` of a call and what it should give.
-        options: ``model`` (needed: a name, a client or a function), ``reflector_model``, ``trials`` (1 to 10, default
+        options: ``model`` (needed: a name, a client or a function), ``reflector_model``, ``judge_model``, ``answer``
+            (the expected answer of a task without tests), ``evaluator`` (what judges: a kind such as ``"numeric"``, or
+            a spec such as ``{"kind": "judge", "rubric": [...]}``), ``trials`` (1 to 10, default
             4), ``lessons`` (how many of the newest stand in the prompt, default 3, None for all), ``entry_point``,
             ``timeout`` (seconds for all tests of one attempt), ``budget``, ``store`` (a file), ``from_stored`` (begin
             with the lessons remembered for this task), and what ``assemble`` takes besides.

@@ -6,16 +6,18 @@ again from what the run recorded. Prompts are those printed in the seeds, word f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from retrial.algorithms.reflexion import Reflexion
 from retrial.engine.run import Algorithm
 from retrial.errors import ConfigError
+from retrial.evaluate.judge import Judge
+from retrial.evaluate.registry import evaluator_from
 from retrial.evaluate.unit_tests import UnitTests
 from retrial.prompts import Prompt, replaced
 
-__all__ = ["RECIPES", "harness", "rebuild", "recorded", "unit_tests"]
+__all__ = ["RECIPES", "checked", "harness", "judge", "rebuild", "recorded", "unit_tests"]
 
 
 def unit_tests(
@@ -188,3 +190,56 @@ Write 1-3 sentences of instruction for your next attempt. State what to do
 differently, naming the specific tool, argument or constraint involved.
 Do not narrate what happened. Do not apologize.""",
 )
+JUDGE_ACTOR = Prompt(
+    "judge.actor",
+    """\
+Complete the task below. A reviewer will check your work against a rubric.
+
+<task>{{task}}</task>
+
+{{#if lessons}}
+You have attempted this before. Lessons you wrote for yourself:
+<lessons>{{lessons}}</lessons>
+Do not repeat a mistake listed here.
+{{/if}}
+
+Return only the result.""",
+)
+
+JUDGE_ACTOR_WITH_CHECKS = Prompt(
+    "judge.actor",
+    """\
+Complete the task below. A reviewer will check your work against a rubric.
+
+<task>{{task}}</task>
+
+{{#if checks}}
+You have attempted this before. The reviewer said about your last attempt:
+<checks>{{checks}}</checks>
+{{/if}}
+
+{{#if lessons}}
+You have attempted this before. Lessons you wrote for yourself:
+<lessons>{{lessons}}</lessons>
+Do not repeat a mistake listed here.
+{{/if}}
+
+Return only the result.""",
+)
+
+JUDGE_REFLECTOR = Prompt(
+    "judge.reflector",
+    """\
+Your attempt failed review. Work out why, and write a lesson for your next try.
+
+<task>{{task}}</task>
+<attempt>{{attempt}}</attempt>
+<review>{{reason}}</review>
+
+In two or three sentences, state:
+1. the specific mistake
+2. what to do differently next time
+
+Write in the first person. Do not rewrite the attempt.""",
+)
+
