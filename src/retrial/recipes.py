@@ -89,7 +89,82 @@ def harness(
     )
 
 
-RECIPES: Mapping[str, Callable[..., Algorithm]] = {"harness": harness, "unit_tests": unit_tests}
+def checked(
+    *,
+    evaluator: Mapping[str, Any],
+    trials: int = 4,
+    lessons: int | None = 3,
+    carry: str = "lessons",
+    from_stored: bool = False,
+    store_lessons: bool = True,
+    confirm: bool = False,
+    prompts: Mapping[str, str] | None = None,
+) -> Reflexion:
+    """Solve a task that any evaluator can check: a match, a schema, a query, rules, or several of them.
+
+    ``evaluator`` is its spec, such as ``{"kind": "normalised"}``; the rest is as for ``unit_tests``, and so is what a
+    run without a pass returns: the attempt with the highest score.
+
+    Raises:
+        ConfigError: if a value is out of range, or an evaluator or a prompt has another name.
+    """
+    return Reflexion(
+        evaluator=evaluator_from(evaluator),
+        max_trials=trials,
+        keep_reflections=lessons,
+        carry=carry,
+        keep="best",
+        ask_again="hard",
+        store_lessons=store_lessons and carry != "checks",
+        start_from_stored=from_stored,
+        confirm=confirm,
+        prompts=_reviewed(carry, prompts),
+    )
+
+
+def judge(
+    *,
+    rubric: str | Sequence[str],
+    trials: int = 4,
+    lessons: int | None = None,
+    trust: str = "same_model",
+    allow_same_model: bool = False,
+    from_stored: bool = False,
+    store_lessons: bool = True,
+    prompts: Mapping[str, str] | None = None,
+) -> Reflexion:
+    """Solve a task that only a model with a rubric can judge (seed 1, second part): at the cap, the last attempt.
+
+    ``rubric`` holds items to check, such as a word limit. ``trust`` is ``other_model`` where the judge is known to be
+    another model than the actor. All lessons stand in the prompt unless ``lessons`` says how many of the newest.
+
+    Raises:
+        ConfigError: if a value is out of range, the rubric is empty, or a prompt has another name.
+    """
+    return Reflexion(
+        evaluator=Judge(rubric, trust=trust, allow_same_model=allow_same_model),
+        max_trials=trials,
+        keep_reflections=lessons,
+        keep="last",
+        ask_again="hard",
+        store_lessons=store_lessons,
+        start_from_stored=from_stored,
+        prompts=_reviewed("lessons", prompts),
+    )
+
+
+def _reviewed(carry: str, prompts: Mapping[str, str] | None) -> dict[str, Prompt]:
+    """The prompts of work that a reviewer checks."""
+    actor = JUDGE_ACTOR if carry == "lessons" else JUDGE_ACTOR_WITH_CHECKS
+    return replaced({"actor": actor, "reflector": JUDGE_REFLECTOR}, prompts or {})
+
+
+RECIPES: Mapping[str, Callable[..., Algorithm]] = {
+    "checked": checked,
+    "harness": harness,
+    "judge": judge,
+    "unit_tests": unit_tests,
+}
 """The recipes by the name that task files and journals use."""
 
 
@@ -166,30 +241,6 @@ In two or three sentences, state:
 Write in the first person. Do not write code.""",
 )
 
-HARNESS_ACTOR = Prompt(
-    "harness.actor",
-    """\
-{{task}}
-
-{{#if lessons}}
-Lessons from earlier attempts:
-{{lessons}}
-{{/if}}""",
-)
-
-HARNESS_REFLECTOR = Prompt(
-    "harness.reflector",
-    """\
-The attempt below failed.
-
-Task: {{task}}
-Attempt: {{attempt}}
-Why it failed: {{reason}}
-
-Write 1-3 sentences of instruction for your next attempt. State what to do
-differently, naming the specific tool, argument or constraint involved.
-Do not narrate what happened. Do not apologize.""",
-)
 JUDGE_ACTOR = Prompt(
     "judge.actor",
     """\
@@ -243,3 +294,27 @@ In two or three sentences, state:
 Write in the first person. Do not rewrite the attempt.""",
 )
 
+HARNESS_ACTOR = Prompt(
+    "harness.actor",
+    """\
+{{task}}
+
+{{#if lessons}}
+Lessons from earlier attempts:
+{{lessons}}
+{{/if}}""",
+)
+
+HARNESS_REFLECTOR = Prompt(
+    "harness.reflector",
+    """\
+The attempt below failed.
+
+Task: {{task}}
+Attempt: {{attempt}}
+Why it failed: {{reason}}
+
+Write 1-3 sentences of instruction for your next attempt. State what to do
+differently, naming the specific tool, argument or constraint involved.
+Do not narrate what happened. Do not apologize.""",
+)
