@@ -67,6 +67,8 @@ class TestReport:
     """The first bytes of what the candidate printed, control characters stripped."""
     isolation: Isolation = field(default_factory=lambda: Isolation(level="none"))
     """Where the candidate ran."""
+    shared_process: bool = False
+    """Whether candidate and tests shared a process, as in Rust: a pass is then worth less than one across processes."""
 
     @property
     def passed_count(self) -> int:

@@ -12,7 +12,7 @@ import textwrap
 
 from retrial.testbench.syntax import UNREADABLE, compiles, tree_of
 
-__all__ = ["extract_code"]
+__all__ = ["extract_code", "fenced"]
 
 _OPENING = re.compile(r"^([ \t]*)(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^`\n]*$")
 _PYTHON = ("", "py", "python", "python3", "py3", "ipython", "pycon")
@@ -33,7 +33,7 @@ def extract_code(reply: str, entry_point: str | None = None, prompt: str | None 
     text = reply.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if not _compiles(text):
         text = text.replace("\u00a0", " ").replace("\u200b", "").replace("\ufeff", "")
-    blocks = _fenced(text)
+    blocks = fenced(text)
     code = _chosen(blocks, entry_point, prompt) if blocks else _unfenced(text, entry_point, prompt)
     if prompt is None:
         return _ended(code)
@@ -50,7 +50,7 @@ def _compiles(code: str) -> bool:
     return compiles(code) is True
 
 
-def _fenced(text: str) -> list[tuple[str, str]]:
+def fenced(text: str) -> list[tuple[str, str]]:
     """The fenced blocks as language and content; a block that is never closed reaches to the end."""
     blocks: list[tuple[str, str]] = []
     opening: re.Match[str] | None = None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from retrial.errors import SandboxError
-from retrial.sandbox.program import Ended, Limits, Sandbox
+from retrial.sandbox.program import Child, Ended, Limits, Program, Sandbox
 from retrial.testbench.encoding import Encoder
 from retrial.testbench.process import Closed, Process, Slow, exit_words
 from retrial.testbench.program import candidate_program
@@ -74,6 +74,7 @@ class Session:
         self._timeouts = 0
         self._candidate: Process | None = None
         self._open: list[Process] = []
+        self._running: list[Child] = []
         self._loaded = False
 
     # Processes
@@ -90,6 +91,19 @@ class Session:
         if self.interrupted:
             process.kill()
         return process
+
+    def begin_child(self, program: Program, limits: Limits) -> Child:
+        """Start a program that speaks another language than ours. Leave none without ``end_child``."""
+        child = self.sandbox.start(program, limits)
+        self._running.append(child)
+        return child
+
+    def end_child(self, child: Child) -> Ended:
+        """Wait for its end, or make one if all was interrupted."""
+        try:
+            return child.kill() if self.interrupted else child.wait()
+        finally:
+            self._running.remove(child)
 
     def launch(self) -> None:
         """Start the candidate and hand it the code, without waiting for it to load."""
@@ -145,6 +159,8 @@ class Session:
     def interrupt(self) -> None:
         """End everything at once, from another thread."""
         self.interrupted = True
+        for child in list(self._running):
+            child.kill()
         for process in list(self._open):
             process.interrupt()
 

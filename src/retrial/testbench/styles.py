@@ -13,7 +13,7 @@ from retrial.testbench.style_pytest import plan_pytest
 from retrial.testbench.style_table import plan_table
 from retrial.testbench.style_unittest import plan_unittest
 
-__all__ = ["STYLES"]
+__all__ = ["RUST", "STYLES"]
 
 STYLES: Mapping[str, Callable[[RunTests], Plan]] = {
     "asserts": plan_asserts,
@@ -24,3 +24,6 @@ STYLES: Mapping[str, Callable[[RunTests], Plan]] = {
     "doctest": plan_doctest,
 }
 """What reads the tests of each style."""
+
+RUST = "rust"
+"""The style whose code is no Python, and which has a supervisor of its own (rust.py)."""

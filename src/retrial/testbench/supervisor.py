@@ -6,6 +6,7 @@ Runs no generated code at all: it parses tests, moves bytes and compares plain d
 
 from __future__ import annotations
 
+import difflib
 import importlib.util
 from pathlib import Path
 
@@ -15,11 +16,13 @@ from retrial.errors import ConfigError, EvaluatorError, SandboxError
 from retrial.sandbox.program import Sandbox
 from retrial.testbench.cleaning import cleaned
 from retrial.testbench.extract import extract_code
+from retrial.testbench.extract_rust import extract_rust
 from retrial.testbench.judged import run_judged
 from retrial.testbench.plan import Given, Plan
+from retrial.testbench.rust import examine_rust
 from retrial.testbench.session import LoadFailed, Rules, Session
 from retrial.testbench.straight import NeedsJudge, run_straight
-from retrial.testbench.styles import STYLES
+from retrial.testbench.styles import RUST, STYLES
 
 __all__ = ["examine", "open_session"]
 
@@ -30,7 +33,8 @@ def open_session(effect: RunTests, sandbox: Sandbox) -> Session:
     Raises:
         SandboxError: if a module that the task declares is not installed.
     """
-    code = extract_code(effect.output, effect.entry_point, effect.prompt)
+    extract = extract_rust if effect.style == RUST else extract_code
+    code = extract(effect.output, effect.entry_point, effect.prompt)
     rules = Rules(
         code=code,
         entry_point=effect.entry_point,
@@ -50,6 +54,8 @@ def examine(effect: RunTests, session: Session) -> TestReport:
         SandboxError: if the sandbox fails.
     """
     _check_request(effect)
+    if effect.style == RUST:
+        return examine_rust(effect.tests, session)
     checks: dict[int, list[Check]] = {}
     session.begin()
     try:
@@ -80,8 +86,10 @@ def examine(effect: RunTests, session: Session) -> TestReport:
 def _check_request(effect: RunTests) -> None:
     if not effect.tests:
         raise EvaluatorError("no tests: a task without tests can be judged by nothing; give it at least one")
-    if effect.style not in STYLES:
-        raise ConfigError(f"unknown test style {effect.style!r}; known: {', '.join(STYLES)}")
+    if effect.style not in (*STYLES, RUST):
+        near = difflib.get_close_matches(effect.style, (*STYLES, RUST), 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join((*STYLES, RUST))}"
+        raise ConfigError(f"unknown test style {effect.style!r}; {hint}")
     if effect.timeout <= 0 or (effect.test_timeout is not None and effect.test_timeout <= 0):
         raise ConfigError(f"timeouts must be above 0, not {effect.timeout!r} and {effect.test_timeout!r}")
 
