@@ -114,17 +114,25 @@ def spider_sessions(bench: Any, *, quick: bool) -> Iterator[Case]:
         strict = judged({"kind": "sql", "database": row["database"], "ordered_columns": True}, task, query, databases)
         if isinstance(strict, Verdict) and strict.passed is (reward == 1):
             return "the columns are in another order, which Spider's test accepts"
-        if "does not run" in verdict.reason:
-            return f"MySQL's dialect: {verdict.reason}"
-        ours = run_query(databases / f"{row['database']}.sqlite", query, max_rows=10_000, timeout=5)["rows"]
-        theirs = _rows(session["observations"][-1])
-        if theirs is None or not same_rows([tuple(one) for one in ours], theirs, ordered=False):
-            return "MySQL returned other rows for the same query: ties, padded texts or loose grouping"
-        return f"the same rows, and MySQL's for the expected query were others (reward {reward:g})"
+        path = databases / f"{row['database']}.sqlite"
+        return _why(path, query, row["gold_sql"], _rows(session["observations"][-1]), verdict.reason)
 
     for row in bench.rows("envs/sql/spider_questions.jsonl")[:: 20 if quick else 1]:
         if row["recorded_gpt4"]["actions"]:
             yield row["id"], functools.partial(ask, row)
+
+
+def _why(path: Path, query: str, gold: str, theirs: list[tuple[Any, ...]] | None, reason: str) -> str:
+    """What about the two databases explains that a reward on MySQL is another than the verdict on SQLite."""
+    found = run_query(path, query, max_rows=10_000, timeout=5)
+    if "error" in found:
+        return f"MySQL's dialect: {reason}"
+    ours = [tuple(row) for row in found["rows"]]
+    if not ours and not run_query(path, gold, max_rows=10_000, timeout=5)["rows"]:
+        return "both queries return nothing, and not as many columns"
+    if theirs is None or not same_rows(ours, theirs, ordered=False):
+        return "MySQL returned other rows for the same query: ties, padded texts or loose grouping"
+    return "the same rows, and others for the expected query in MySQL: ties, padded texts or loose grouping"
 
 
 def _rows(observation: str) -> list[tuple[Any, ...]] | None:

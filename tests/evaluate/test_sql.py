@@ -94,6 +94,15 @@ async def test_order_counts_where_the_expected_query_orders(ask):
     assert not (await ask("SELECT id, name FROM student ORDER BY id DESC", ORDERED, ordered_columns=True)).passed
 
 
+async def test_results_without_rows_are_the_same_only_with_as_many_columns(ask):
+    """Nothing is equal to nothing as far as it can be told."""
+    task = Task(id="none", prompt="?", answer="SELECT name FROM student WHERE city = 'Oslo'")
+    assert (await ask("SELECT name FROM student WHERE city = 'Bergen'", task)).passed
+    verdict = await ask("SELECT name, id FROM student WHERE 0", task)
+    assert (verdict.passed, verdict.score) == (False, 0.0)
+    assert verdict.reason == "the query ran and returned no rows of 2 columns, not the expected result"
+
+
 async def test_the_message_is_sqlites_in_words(ask):
     """A misspelt column is named."""
     assert (await ask("SELECT nme FROM student")).reason == "the query does not run: no such column: nme"

@@ -103,22 +103,24 @@ class Sql:
         rows, theirs = _rows(found), _rows(wanted)
         if found["more"]:
             return _failed(f"the query returns more than {self._max_rows} rows", query, 0.0)
+        shape, expected = _shape(found), _shape(wanted)
         # Two results without rows say little, so their columns have to be as many.
-        as_wide = bool(rows) or len(found["columns"]) == len(wanted["columns"])
-        if as_wide and self._same(rows, theirs, ordered=ordered):
-            check = Check(name="result", passed=True, input=query, actual=_shape(rows), kind="match")
+        if (rows or shape == expected) and self._same(rows, theirs, ordered=ordered):
+            check = Check(name="result", passed=True, input=query, actual=shape, kind="match")
             return Verdict(passed=True, score=1.0, answer=query, checks=(check,), trust="match")
-        score = min(overlap(rows, theirs, ignore_case=self._ignore_case), 0.9)
-        unordered = ordered and self._same(rows, theirs, ordered=False)
-        if self._show:
-            reason = _difference(rows, theirs, ordered, unordered)
-        elif unordered:
-            reason = f"the query returned {_shape(rows)}, the right ones in the wrong order"
+        score = min(overlap(rows, theirs, ignore_case=self._ignore_case), 0.9) if rows else 0.0
+        unordered = bool(rows) and ordered and self._same(rows, theirs, ordered=False)
+        if unordered:
+            reason = f"the query returned {shape}, the right ones in the wrong order"
+        elif self._show:
+            reason = f"the query returned {shape}, expected {expected}"
         else:
-            reason = f"the query ran and returned {_shape(rows)}, not the expected result" + (
-                ", though some rows are right" if score else ""
-            )
-        return _failed(reason, query, score, actual=_shape(rows), expected=_shape(theirs) if self._show else None)
+            some = ", though some rows are right" if score else ""
+            reason = f"the query ran and returned {shape}, not the expected result{some}"
+        one, other = first_difference(rows, theirs, ordered=ordered)
+        if self._show and (one, other) != (None, None):
+            reason += f"; first differing row {_row(one)}, expected {_row(other)}"
+        return _failed(reason, query, score, actual=shape, expected=expected if self._show else None)
 
     def _same(self, rows: list[Row], expected: list[Row], *, ordered: bool) -> bool:
         return same_rows(
@@ -170,24 +172,10 @@ def _rows(result: Mapping[str, Any]) -> list[Row]:
     return [tuple(row) for row in result["rows"]]
 
 
-def _shape(rows: list[Row]) -> str:
+def _shape(result: Mapping[str, Any]) -> str:
     """How large a result is, in words."""
-    if not rows:
-        return "no rows"
-    columns = len(rows[0])
-    return f"{len(rows)} row{'s' * (len(rows) != 1)} of {columns} column{'s' * (columns != 1)}"
-
-
-def _difference(rows: list[Row], expected: list[Row], ordered: bool, unordered: bool) -> str:
-    """What differs, for a reader who may see the expected result."""
-    if unordered:
-        one, other = first_difference(rows, expected, ordered=True)
-        return (
-            f"the rows are right and their order is not: the first that differs is {_row(one)}, expected {_row(other)}"
-        )
-    text = f"the query returned {_shape(rows)}, expected {_shape(expected)}"
-    one, other = first_difference(rows, expected, ordered=ordered)
-    return text + f"; first differing row {_row(one)}, expected {_row(other)}"
+    rows, columns = len(result["rows"]), len(result["columns"])
+    return f"{rows or 'no'} row{'s' * (rows != 1)} of {columns} column{'s' * (columns != 1)}"
 
 
 def _row(row: Row | None) -> str:
