@@ -16,7 +16,7 @@ ARROWS = {
     "errors": "",
     "core": "errors",
     "log": "core errors",
-    "memory": "core errors",
+    "memory": "",
     "engine": "log core errors",
     "prompts": "core errors",
     "evaluate": "prompts engine core errors",

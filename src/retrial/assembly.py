@@ -14,6 +14,7 @@ from retrial.core.codec import encode
 from retrial.core.messages import ModelRequest, ModelResponse
 from retrial.core.tasks import Result, Task
 from retrial.engine.engine import Engine
+from retrial.engine.run import Algorithm
 from retrial.errors import ConfigError
 from retrial.evaluate.person import PersonHandler
 from retrial.evaluate.pydantic_model import PydanticHandler
@@ -32,7 +33,7 @@ from retrial.store.sqlite import SqliteStore
 from retrial.taskfile import case_tests
 from retrial.testbench.handler import TestsHandler
 
-__all__ = ["DEFAULT_STORE", "Model", "assemble", "model_name", "solve", "solve_async", "store_path"]
+__all__ = ["DEFAULT_STORE", "Model", "algorithm_for", "assemble", "model_name", "solve", "solve_async", "store_path"]
 
 Model = str | ModelClient | Callable[[ModelRequest], ModelResponse | str | Awaitable[ModelResponse | str]]
 """A name such as ``openai:gpt-5-mini`` or ``recorded:FILE``, a client, or a function from request to reply."""
@@ -92,7 +93,7 @@ def assemble(
     for host in (PersonHandler(), PydanticHandler(), SqlHandler()):
         host.attach(engine)
     if clients:
-        handler = LLMHandler(default if default is not None else clients[0], roles=roles)
+        handler = LLMHandler(default, roles=roles)
         handler.attach(engine)
         engine.close_with(handler.aclose)
     return engine
@@ -125,31 +126,42 @@ async def solve_async(
     given = {"reflector": reflector_model, "judge": judge_model}
     roles = {role: which for role, which in given.items() if which is not None}
     recipe = {"trials": trials, "lessons": lessons, "from_stored": from_stored}
-    spec = _evaluator_of(task, evaluator)
-    if spec is None:
-        algorithm, metadata = recorded("unit_tests", recipe)
-    else:
-        names = {"actor": model_name(model), **{role: model_name(which) for role, which in roles.items()}}
-        algorithm, metadata = recorded("checked", {**recipe, "evaluator": settled(spec, names)})
+    names = {"actor": model_name(model), **{role: model_name(which) for role, which in roles.items()}}
+    algorithm, metadata = algorithm_for(task, recipe, names, evaluator)
     async with assemble(model, models=roles, store=store_path(store), budget=budget, **options) as engine:
         return await engine.run(algorithm, {"task": encode(task.identified())}, metadata=metadata)
+
+
+def algorithm_for(
+    task: Task,
+    recipe: Mapping[str, Any],
+    names: Mapping[str, str],
+    evaluator: str | Mapping[str, Any] | None = None,
+) -> tuple[Algorithm, Mapping[str, Any]]:
+    """Return what solves a task, and the metadata to record: by its evaluator, its tests or its answer.
+
+    ``recipe`` holds what every recipe takes, ``names`` what each role's model is called, under ``actor`` the one whose
+    work is judged. ``evaluator`` is a kind or a spec and comes before the task's own.
+
+    Raises:
+        ConfigError: if nothing could fail, or a judge would judge its own work.
+    """
+    spec = evaluator if evaluator is not None else task.evaluator
+    if spec is None and not task.tests:
+        if not task.accepted:
+            raise ConfigError(
+                "the task has no tests, so nothing could fail; give tests=['assert ...'], answer='...' or an evaluator"
+            )
+        spec = "normalised"
+    if spec is None:
+        return recorded("unit_tests", recipe)
+    full = {"kind": spec} if isinstance(spec, str) else spec
+    return recorded("checked", {**recipe, "evaluator": settled(full, names)})
 
 
 def model_name(which: Model) -> str:
     """Return what a model is called: ``provider:model``, ``recorded:FILE`` or ``scripted``."""
     return which if isinstance(which, str) else str(getattr(which, "name", "scripted"))
-
-
-def _evaluator_of(task: Task, given: str | Mapping[str, Any] | None) -> Mapping[str, Any] | None:
-    """What judges: as it is said here, by the task, or by what the task holds; None for its unit tests."""
-    spec = given if given is not None else task.evaluator
-    if spec is None and not task.tests and task.accepted:
-        spec = "normalised"
-    if spec is None and not task.tests:
-        raise ConfigError(
-            "the task has no tests, so nothing could fail; give tests=['assert ...'], answer='...' or an evaluator"
-        )
-    return {"kind": spec} if isinstance(spec, str) else spec
 
 
 def solve(task: str | Task, tests: Sequence[str | tuple[str, object]] = (), **options: Any) -> Result:

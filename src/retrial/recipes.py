@@ -33,7 +33,8 @@ def unit_tests(
     """Solve a task that has unit tests (seed 1, first part): at the cap, the attempt that passed the most of them.
 
     ``trials`` is 1 to 10. ``lessons`` is how many of the newest stand in the prompt, None for all. ``carry`` is what a
-    fresh trial is told: ``lessons``, ``checks`` (the failed checks word for word) or ``both``. ``prompts`` replaces
+    fresh trial is told: ``lessons``, ``checks`` (the failed checks word for word, and then no lesson is written) or
+    ``both``. ``prompts`` replaces
     texts by prompt name.
 
     Raises:
@@ -47,7 +48,7 @@ def unit_tests(
         carry=carry,
         keep="best",
         ask_again="hard",
-        store_lessons=store_lessons,
+        store_lessons=store_lessons and carry != "checks",
         start_from_stored=from_stored,
         confirm=confirm,
         prompts=replaced({"actor": actor, "reflector": UNIT_TESTS_REFLECTOR}, prompts or {}),
@@ -63,17 +64,21 @@ def harness(
     lessons: int | None = 3,
     patience: int | None = 1,
     threshold: float = 1.0,
+    memory: str = "episodic",
     prompts: Mapping[str, str] | None = None,
 ) -> Reflexion:
     """Retry any actor whose output something else can score (seed 2), until it passes or the score stalls.
 
     ``validator``, ``actor`` and ``reflector`` are names of host functions; without the last two the models play these
     roles. ``patience`` is how many trials without a higher score end it, None for never. ``threshold``, above 0 and at
-    most 1, is the score that counts as passed.
+    most 1, is the score that counts as passed. ``memory`` is ``episodic`` (lessons live for this run) or ``persistent``
+    (they are remembered for the task, and a run begins with them).
 
     Raises:
         ConfigError: if a value is out of range, or a prompt has another name.
     """
+    if memory not in ("episodic", "persistent"):
+        raise ConfigError(f"memory={memory!r} is not possible; it can be 'episodic' or 'persistent'")
     return Reflexion(
         validator=validator,
         actor=actor,
@@ -85,6 +90,8 @@ def harness(
         threshold=threshold,
         ask_again="any",
         distinct_lessons=True,
+        store_lessons=memory == "persistent",
+        start_from_stored=memory == "persistent",
         prompts=replaced({"actor": HARNESS_ACTOR, "reflector": HARNESS_REFLECTOR}, prompts or {}),
     )
 

@@ -184,3 +184,56 @@ async def test_hidden_tests_score_the_result_and_never_reach_a_prompt(tmp_path):
         result = await engine.run(unit_tests(), {"task": encode(task)})
     assert (result.passed, result.value["hidden"]) == (True, {"passed": False, "score": 0.5})
     assert not [request for request in model.requests if "42" in said(request)]
+
+
+async def test_carrying_checks_alone_pays_for_no_lesson():
+    """Where no prompt can hold a lesson and nothing is stored, the reflector is not asked."""
+    prompts = {**unit_tests(carry="both").prompts}
+    algorithm = Reflexion(validator="right", carry="checks", prompts=prompts)
+    _, model = await run(algorithm, ["a", "b", "right"])
+    assert model.asked("reflector") == []
+    assert algorithm.max_calls == 3
+    assert not unit_tests(carry="checks").store_lessons
+
+
+async def test_confirm_and_threshold_go_together():
+    """A score at the threshold passes the second judgement as it passed the first, and has no reason left."""
+    replies = iter(["a"])
+    async with engine_with(Model(lambda request: reply(next(replies)))) as engine:
+        ValidationHandler({"right": lambda answer, context: (False, "nearly", 0.9)}).attach(engine)
+        result = await engine.run(Reflexion(validator="right", threshold=0.8, confirm=True), {"task": "t"})
+    assert (result.passed, result.attempts[0].verdict.flaky, result.value["reason"]) == (True, False, "")
+
+
+async def test_hidden_tests_judge_the_same_code_as_the_visible_ones(tmp_path):
+    """Code with a fenced example in its docstring is taken from the reply once, not twice."""
+    from retrial.assembly import assemble
+
+    code = 'def f(x):\n    """Double.\n\n    ```\n    f(1)\n    ```\n    """\n    return 2 * x'
+    task = Task(
+        id="t", prompt="Double.", tests=("assert f(1) == 2",), hidden_tests=("assert f(1) == 2",), entry_point="f"
+    )
+    model = Model(lambda request: reply(f"```python\n{code}\n```"))
+    async with assemble(model, store=tmp_path / "s.db") as engine:
+        result = await engine.run(unit_tests(), {"task": encode(task)})
+    assert (result.passed, result.value["hidden"]) == (True, {"passed": True, "score": 1.0})
+
+
+async def test_persistent_memory_begins_with_what_was_learnt(tmp_path):
+    """The harness remembers lessons across runs only if it is asked to."""
+    from retrial.assembly import assemble
+    from retrial.recipes import harness
+
+    async def once(memory, attempts):
+        replies = iter(attempts)
+        model = Model(lambda request: reply("Use km always." if request.role == "reflector" else next(replies)))
+        async with assemble(model, store=tmp_path / "s.db") as engine:
+            ValidationHandler({"right": lambda answer, context: ("right" in answer, "no")}).attach(engine)
+            await engine.run(harness(validator="right", memory=memory), {"task": "t"})
+        return model
+
+    await once("persistent", ["a", "right"])
+    assert "Use km" in said((await once("persistent", ["right"])).requests[0])
+    assert "Use km" not in said((await once("episodic", ["right"])).requests[0])
+    with pytest.raises(ConfigError, match="memory='long'"):
+        harness(validator="x", memory="long")

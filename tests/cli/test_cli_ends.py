@@ -32,7 +32,7 @@ def slow(folder, process):
 def _tested(store):
     try:
         with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as connection:
-            found = connection.execute("SELECT count(*) FROM event WHERE kind = 'tests.requested'").fetchone()[0]
+            found = connection.execute("SELECT count(*) FROM event WHERE kind = 'model.completed'").fetchone()[0]
         connection.close()
     except sqlite3.Error:
         return False

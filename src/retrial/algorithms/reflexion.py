@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -63,7 +63,7 @@ class Reflexion:
     patience: int | None = None
     """Stop after this many trials without a higher score than before, at least 1; None for never."""
     threshold: float = 1.0
-    """A score from which an attempt counts as passed, above 0 and at most 1."""
+    """A validator's score from which an attempt counts as passed, above 0 and at most 1."""
     carry: str = "lessons"
     """What a fresh trial is told: ``lessons``, ``checks`` (the last evaluator's words) or ``both``."""
     ask_again: str = "never"
@@ -101,6 +101,8 @@ class Reflexion:
                 raise ConfigError(f"{name}={getattr(self, name)!r} is not possible; it can be {allowed}")
         if self.validator is not None and self.evaluator is not None:
             raise ConfigError(f"validator={self.validator!r} and an evaluator are both given; choose one")
+        if self.threshold != 1.0 and self.validator is None:
+            raise ConfigError(f"threshold={self.threshold!r} is for a validator's score; tell the evaluator instead")
         if self.carry != "lessons" and "{{checks}}" not in self.prompts["actor"].text:
             raise ConfigError(f"carry={self.carry!r} needs an actor prompt that holds {{{{checks}}}}")
         if self.validator is None and self.evaluator is None:
@@ -115,14 +117,14 @@ class Reflexion:
         """The evaluator in use."""
         if self.evaluator is not None:
             return self.evaluator
-        return Critic() if self.validator is None else Validator(self.validator)
+        return Critic() if self.validator is None else Validator(self.validator, threshold=self.threshold)
 
     @property
     def max_calls(self) -> int:
         """The most model calls that one run can make."""
-        reflections = (0 if self.reflector else 1 if self.ask_again == "never" else 2) * (self.max_trials - 1)
+        asked = 0 if self.reflector or not self._learns else 1 if self.ask_again == "never" else 2
         judging = self.judge.max_calls * self.max_trials * (2 if self.confirm else 1)
-        return (0 if self.actor else self.max_trials) + reflections + judging
+        return (0 if self.actor else self.max_trials) + asked * (self.max_trials - 1) + judging
 
     def parameters(self) -> Mapping[str, Any]:
         """Return everything that decides what a run does, the prompts as their digests."""
@@ -130,9 +132,9 @@ class Reflexion:
 
     @cached_property
     def _parameters(self) -> Mapping[str, Any]:
-        plain = {name: getattr(self, name) for name in _PLAIN}
-        prompts = {prompt.name: prompt.digest for prompt in self.prompts.values()}
-        return {**plain, "evaluator": self.judge.spec(), "prompts": prompts}
+        described = {"evaluator": self.judge.spec(), "prompts": {one.name: one.digest for one in self.prompts.values()}}
+        plain = [one.name for one in fields(self) if one.name not in ("validator", *described)]
+        return {name: getattr(self, name) for name in plain} | described
 
     async def __call__(self, run: Run, given: Mapping[str, Any]) -> Outcome:
         """Run the loop until an attempt passes, the cap is reached or the score stalls."""
@@ -149,7 +151,7 @@ class Reflexion:
                 return await self._end(run, task, Status.COMPLETED, attempts, lessons)
             if trial == self.max_trials or stalled([one.verdict.score for one in attempts], self.patience):
                 break
-            if attempt.verdict.reflectable:
+            if attempt.verdict.reflectable and self._learns:
                 lessons.append(await self._reflect(scope, task, attempt, lessons))
         return await self._end(run, task, Status.NO_SOLUTION, attempts, lessons)
 
@@ -186,11 +188,14 @@ class Reflexion:
     def _tells_lessons(self) -> bool:
         return self.carry in ("lessons", "both")
 
+    @property
+    def _learns(self) -> bool:
+        """Whether a lesson has a use: in the next prompt, or in the memory."""
+        return self._tells_lessons or self.store_lessons
+
     async def _judge(self, scope: Run, task: Task, output: str, earlier: list[Attempt]) -> Verdict:
         """Judge an output, once more in a fresh process if it passed and that was asked for."""
         verdict = await self.judge(scope, task, output)
-        if verdict.score >= self.threshold and not verdict.passed:
-            verdict = replace(verdict, passed=True)
         if verdict.passed and self.confirm:
             again = await self.judge(scope.child("confirm"), task, output)
             if not again.passed:
@@ -252,15 +257,20 @@ class Reflexion:
         """End the run, scoring the returned output by the hidden tests if there are any."""
         value = self._value(attempts, lessons)
         if task.hidden_tests:
-            verdict = await UnitTests().judge(run, "hidden", task, value["candidate"], task.hidden_tests)
+            output = self._chosen(attempts).output
+            verdict = await UnitTests().judge(run, "hidden", task, output, task.hidden_tests, style=task.hidden_style)
             value["hidden"] = {"passed": verdict.passed, "score": verdict.score}
         return Outcome(status, value)
 
+    def _chosen(self, attempts: list[Attempt]) -> Attempt:
+        """The attempt that the run returns: the passing one, else the last or the best."""
+        if attempts[-1].verdict.passed or self.keep == "last":
+            return attempts[-1]
+        return max(attempts, key=lambda one: (one.verdict.score, -one.trial))
+
     def _value(self, attempts: list[Attempt], lessons: list[Lesson]) -> dict[str, Any]:
-        """What the run returns: the passing attempt, else the last or the best."""
-        chosen = attempts[-1]
-        if not chosen.verdict.passed and self.keep == "best":
-            chosen = max(attempts, key=lambda one: (one.verdict.score, -one.trial))
+        """What the run returns."""
+        chosen = self._chosen(attempts)
         return {
             "candidate": chosen.verdict.answer or chosen.output,
             "trial": chosen.trial,
@@ -284,23 +294,6 @@ def task_of(given: Mapping[str, Any]) -> Task:
         return decode(Task, task).identified()
     raise ConfigError(f"the input needs a 'task', a text or a Task, and holds {task!r}")
 
-
-_PLAIN = (
-    "max_trials",
-    "keep_reflections",
-    "actor",
-    "reflector",
-    "keep",
-    "patience",
-    "threshold",
-    "carry",
-    "ask_again",
-    "distinct_lessons",
-    "store_lessons",
-    "start_from_stored",
-    "confirm",
-)
-"""The parameters that are JSON values as they are."""
 
 PROMPTS = {
     "actor": Prompt(

@@ -7,8 +7,8 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
 from retrial.assembly import store_path
-from retrial.core.events import RUN_FINISHED, RUN_RESUMED, RUN_STARTED, Event
-from retrial.engine.owner import alive
+from retrial.core.events import RUN_FINISHED, Event
+from retrial.engine.owner import alive, owner_of
 from retrial.errors import ConfigError, RunNotFound
 from retrial.log.journal import Journal
 from retrial.store.sqlite import SqliteStore
@@ -81,9 +81,7 @@ def standing(events: Sequence[Event]) -> str:
     """Return how a run stands: its status, or running, interrupted or waiting where it has not ended."""
     if events[-1].kind == RUN_FINISHED:
         return str(events[-1].data["status"])
-    owner = next(
-        (event.data.get("owner", "") for event in reversed(events) if event.kind in (RUN_STARTED, RUN_RESUMED)), ""
-    )
+    owner = owner_of(events)
     if not owner:
         return "waiting"
     return "running" if alive(owner) else "interrupted"

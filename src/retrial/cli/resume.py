@@ -9,6 +9,8 @@ import click
 from retrial.cli.options import as_json, budget_of, budget_options, jobs_option, store_option, verbose_option
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from retrial.cli.screen import Screen
     from retrial.core.budget import Budget
     from retrial.core.events import Event
@@ -37,7 +39,7 @@ def resume(name: str, **options: Any) -> int:
     """
     from retrial.cli.reports import report
     from retrial.cli.screen import Screen
-    from retrial.cli.work import Setup, carry_out
+    from retrial.cli.work import Setup, carry_out, label_of
 
     budget = budget_of(options)
     screen = Screen(as_json=options["as_json"])
@@ -48,7 +50,8 @@ def resume(name: str, **options: Any) -> int:
     first = chosen[0][0].data
     setup = Setup.of_run(first, model=options["model"], store=options["store"], record=options["record"])
     if options["restart"]:
-        batch, jobs = _anew(chosen, budget, options["jobs"])
+        told = setup.metadata(label_of(setup, screen))
+        batch, jobs = _anew(chosen, budget, options["jobs"], told)
     else:
         batch, jobs = _common(found), _again(screen, chosen, budget, options["jobs"])
     return carry_out(
@@ -153,7 +156,7 @@ def _again(screen: Screen, chosen: list[list[Event]], budget: Budget, at_once: i
                 run_id=start.run_id,
                 task_id=task_id_of(start),
                 algorithm=rebuild(start.data),
-                budget=_merged(start, share),
+                budget=_merged(events, share),
             )
         )
     if not jobs:
@@ -161,8 +164,8 @@ def _again(screen: Screen, chosen: list[list[Event]], budget: Budget, at_once: i
     return jobs
 
 
-def _anew(chosen: list[list[Event]], budget: Budget, at_once: int) -> tuple[str, list[Any]]:
-    """A new batch id, and jobs that start the tasks of runs again."""
+def _anew(chosen: list[list[Event]], budget: Budget, at_once: int, told: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    """A new batch id, and jobs that start the tasks of runs again; ``told`` is what they record of their models."""
     from retrial.cli.finding import task_id_of
     from retrial.cli.run import run_ids, shares
     from retrial.cli.work import Job
@@ -176,19 +179,20 @@ def _anew(chosen: list[list[Event]], budget: Budget, at_once: int) -> tuple[str,
             task_id=task_id_of(events[0]),
             algorithm=rebuild(events[0].data),
             given=events[0].data["input"],
-            budget=_merged(events[0], share),
-            metadata=events[0].data.get("metadata", {}),
+            budget=_merged(events, share),
+            metadata={**events[0].data.get("metadata", {}), **told},
         )
         for run_id, events in zip(run_ids(batch, len(chosen)), chosen, strict=True)
     ]
 
 
-def _merged(start: Event, share: Budget) -> Budget:
-    """The budget that a run was started with, with the limits that are given now in their place."""
+def _merged(events: list[Event], share: Budget) -> Budget:
+    """The budget that the newest session was given, with the limits that are given now in their place."""
     from retrial.core.budget import Budget
     from retrial.core.codec import encode
+    from retrial.log.views import budget_of
 
-    return Budget(**{**start.data.get("budget", {}), **encode(share)})
+    return Budget(**{**encode(budget_of(events)), **encode(share)})
 
 
 def _common(found: list[list[Event]]) -> str:

@@ -34,20 +34,17 @@ def canonical_json(value: object) -> str:
     Raises:
         ConfigError: if ``value`` is not JSON; NaN and infinity are not.
     """
-    try:
-        return _write(value)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ConfigError(f"not a JSON value: {error}") from error
+    return _written(_write, value)
 
 
 def encode(value: object) -> Any:
-    """Turn a value into plain JSON values: what reading its canonical JSON gives.
+    """Turn a value into plain JSON values, the fields of dataclasses in their order.
 
     >>> from retrial.core.budget import Usage
     >>> encode((Usage(calls=2),))
     [{'calls': 2}]
     """
-    return json.loads(canonical_json(value))
+    return json.loads(_written(_write_in_order, value))
 
 
 def decode(kind: type[T], data: Any) -> T:
@@ -58,6 +55,14 @@ def decode(kind: type[T], data: Any) -> T:
     2
     """
     return cast("T", _reader(kind)(data))
+
+
+def _written(write: Callable[[object], str], value: object) -> str:
+    """The text of a value, or the error that says what is no JSON."""
+    try:
+        return write(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigError(f"not a JSON value: {error}") from error
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -88,18 +93,19 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     return field.default_factory() if field.default_factory is not dataclasses.MISSING else _ABSENT
 
 
-def _writer() -> Callable[[object], str]:
+def _writer(*, sort_keys: bool) -> Callable[[object], str]:
     """The function that writes a value: the encoder's own machinery where it can be kept, which is half the cost."""
     # ASCII, so that a lone surrogate, which is a legal Python string and no UTF-8, is written as an escape.
     make: Any = getattr(json.encoder, "c_make_encoder", None)
     if make is None:
-        return json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False, default=_object).encode
+        return json.JSONEncoder(sort_keys=sort_keys, separators=(",", ":"), allow_nan=False, default=_object).encode
     quote = json.encoder.encode_basestring_ascii
-    chunks: Callable[[object, int], Iterable[str]] = make(None, _object, quote, None, ":", ",", True, False, False)
+    chunks: Callable[[object, int], Iterable[str]] = make(None, _object, quote, None, ":", ",", sort_keys, False, False)
     return lambda value: "".join(chunks(value, 0))
 
 
-_write = _writer()
+_write = _writer(sort_keys=True)
+_write_in_order = _writer(sort_keys=False)
 
 
 @functools.cache

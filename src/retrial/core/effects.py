@@ -16,7 +16,6 @@ from retrial.core.messages import ModelRequest, ModelResponse
 from retrial.core.reports import CommandReport, TestReport
 
 __all__ = [
-    "EFFECTS",
     "CallHost",
     "CallModel",
     "CallTool",
@@ -35,16 +34,12 @@ class CallModel:
     """Ask a model."""
 
     kind: ClassVar[str] = "model"
+    address: ClassVar[str | None] = None
     repeatable: ClassVar[bool] = False
     outcome: ClassVar[Any] = ModelResponse
 
     request: ModelRequest
     """What is said to the model, and in which role it answers."""
-
-    @property
-    def address(self) -> str | None:
-        """Which handler is meant: one handler takes every model call."""
-        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +47,7 @@ class CallTool:
     """Call a tool that a model asked for."""
 
     kind: ClassVar[str] = "tool"
+    address: ClassVar[str | None] = None
     repeatable: ClassVar[bool] = False
     outcome: ClassVar[Any] = Any
 
@@ -60,28 +56,26 @@ class CallTool:
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """JSON values by parameter name."""
 
-    @property
-    def address(self) -> str | None:
-        """Which handler is meant: one registry takes every tool call."""
-        return None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTests:
     """Judge a reply that holds code by running tests against it, in the sandbox."""
 
     kind: ClassVar[str] = "tests"
+    address: ClassVar[str | None] = None
     repeatable: ClassVar[bool] = True
     outcome: ClassVar[Any] = TestReport
 
     output: str
     """What the actor replied, whole: the testbench takes the code out of it."""
     tests: tuple[str, ...]
-    """For style ``asserts`` one statement each; for style ``check`` one file that defines ``check(candidate)``."""
+    """What the style says: single tests, or the texts of one file."""
     style: str = "asserts"
-    """asserts or check."""
+    """``asserts``: one statement each. ``check``: a file that defines ``check(candidate)``. ``table``: JSON texts such
+    as ``["f(1)", 2]``. ``unittest``, ``pytest``: a test file. ``doctest``: a text with ``>>>`` examples. ``rust``: a
+    file with ``fn main``, with ``#[test]`` functions, or single statements."""
     entry_point: str | None = None
-    """The name that the code must define; for ``check`` the function that is handed to it."""
+    """The name that the code must define; for ``check`` and ``rust`` the function that tests may call candidate."""
     prompt: str | None = None
     """Code that a reply may continue with a body only (HumanEval); None where replies are whole."""
     timeout: float = 30.0
@@ -91,17 +85,13 @@ class RunTests:
     modules: tuple[str, ...] = ()
     """Modules outside the standard library that the task allows the code to import."""
 
-    @property
-    def address(self) -> str | None:
-        """Which handler is meant: one test bench takes every style."""
-        return None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunCommand:
     """Run a command in the sandbox."""
 
     kind: ClassVar[str] = "command"
+    address: ClassVar[str | None] = None
     repeatable: ClassVar[bool] = True
     outcome: ClassVar[Any] = CommandReport
 
@@ -111,11 +101,6 @@ class RunCommand:
     """Text files to put into the working folder first, by relative path."""
     timeout: float = 30.0
     """Seconds, above 0."""
-
-    @property
-    def address(self) -> str | None:
-        """Which handler is meant: one sandbox takes every command."""
-        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,11 +163,6 @@ class Remember:
 
 Effect = CallModel | CallTool | RunTests | RunCommand | CallHost | Recall | Remember
 """Whatever an algorithm may ask of the world."""
-
-EFFECTS: Mapping[str, type[Effect]] = {
-    effect.kind: effect for effect in (CallModel, CallTool, RunTests, RunCommand, CallHost, Recall, Remember)
-}
-"""The effects by the name that journals use."""
 
 
 class Handler(Protocol):

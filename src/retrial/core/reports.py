@@ -55,7 +55,8 @@ class TestReport:
     __test__ = False
 
     checks: tuple[Check, ...]
-    """One record a given test (several for a ``check`` function), in order; a test without a record is ``not_run``."""
+    """One record a given test (several for a ``check`` function or a parametrised test), in order; a test without a
+    record is ``not_run``."""
     load_error: str = ""
     """Why the candidate could not be loaded (its own fault: syntax, missing name, an import that the task does not
     declare); empty if it loaded."""

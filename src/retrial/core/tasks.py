@@ -42,7 +42,9 @@ class Task:
     hidden_tests: tuple[str, ...] = ()
     """Hidden tests: they score the result and never reach a prompt."""
     style: str = "asserts"
-    """How the tests are written: asserts (one statement each) or check (one file with ``check(candidate)``)."""
+    """How the tests are written: asserts, check, table, unittest, pytest, doctest or rust (see ``RunTests``)."""
+    hidden_style: str = "asserts"
+    """How the hidden tests are written."""
     entry_point: str | None = None
     """The name that the code must define."""
     completes: bool = False
@@ -71,7 +73,12 @@ class Task:
         >>> len(Task(prompt="p", tests=("assert f()",)).identified().id)
         64
         """
-        return self if self.id else replace(self, id=digest([self.prompt, list(self.tests), list(self.hidden_tests)]))
+        if self.id:
+            return self
+        parts: list[object] = [self.prompt, self.tests, self.hidden_tests]
+        if self.accepted or self.evaluator:
+            parts += [self.accepted, self.evaluator]
+        return replace(self, id=digest(parts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

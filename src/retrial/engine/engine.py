@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self
@@ -27,12 +27,13 @@ from retrial.errors import (
     HandlerMissing,
     JournalError,
     ReplayError,
+    ReplayIncomplete,
     ReplayMismatch,
     ResumeRefused,
     RetrialError,
 )
 from retrial.log.journal import Journal, MemoryJournal
-from retrial.log.views import in_doubt, result_of, status_of
+from retrial.log.views import budget_of, in_doubt, result_of, status_of
 
 __all__ = ["Engine", "new_run_id"]
 
@@ -133,19 +134,17 @@ class Engine:
             ReplayMismatch: if the algorithm asks for something else under a recorded key.
         """
         events = await self.journal.events(run_id)
-        start = events[0].data
         if not adopt:
-            _check_same(run_id, start, algorithm)
+            _check_same(events, algorithm)
         status = status_of(events)
         if status is not None and status.final and not adopt:
             return await self.replay(run_id, algorithm)
         refuse_if_busy(events)
-        limits = budget or Budget(**start.get("budget", {}))
+        limits = budget or budget_of(events)
         session = self._session(run_id, events=events, adopt=adopt)
-        doubt = list(in_doubt(events))
-        begun = {"in_doubt": doubt, "budget": limits, "adopt": adopt, "owner": myself()}
-        session.write("run", RUN_RESUMED, begun)
-        return await self._work(session, algorithm, start["input"], limits)
+        begun = {"in_doubt": in_doubt(events), "budget": limits, "adopt": adopt, "owner": myself()}
+        session.write("run", RUN_RESUMED, {**begun, **_identity(algorithm)} if adopt else begun)
+        return await self._work(session, algorithm, events[0].data["input"], limits)
 
     async def replay(self, run_id: str, algorithm: Algorithm) -> Result:
         """Run ``algorithm`` over a finished run's journal, without a single effect, and return the same Result.
@@ -155,12 +154,15 @@ class Engine:
             ReplayIncomplete: if the run is not finished.
         """
         events = await self.journal.events(run_id)
-        _check_same(run_id, events[0].data, algorithm)
+        _check_same(events, algorithm)
+        status = status_of(events)
+        if status is None or not status.final:
+            raise ReplayIncomplete(f"run {run_id!r} is not finished; resume it instead of replaying")
         session = self._session(run_id, events=events, replaying=True)
         outcome = await algorithm(Run(session, Account(Budget())), events[0].data["input"])
         recorded, present = events[-1].data.get("value"), encode(outcome.value)
-        if status_of(events) is not outcome.status or recorded != present:
-            place, before, now = first_difference(recorded, present) or ("status", status_of(events), outcome.status)
+        if status is not outcome.status or recorded != present:
+            place, before, now = first_difference(recorded, present) or ("status", status, outcome.status)
             raise ReplayMismatch(f"run {run_id!r}: {place} of the result was {before!r} and is {now!r} in the replay")
         return result_of(events)
 
@@ -182,9 +184,7 @@ class Engine:
         """A session whose first event says what the run is."""
         session = self._session(run_id or new_run_id())
         start = {
-            "algorithm": algorithm.name,
-            "version": algorithm.version,
-            "parameters": algorithm.parameters(),
+            **_identity(algorithm),
             "input": given,
             "budget": budget or self.budget,
             "metadata": metadata or {},
@@ -207,7 +207,11 @@ class Engine:
             outcome = await algorithm(Run(session, Account(budget)), given)
             end = {"status": str(outcome.status), "value": outcome.value, "error": ""}
             session.write("run", RUN_FINISHED, end)
-        except (JournalError, ReplayError):
+        except JournalError:
+            raise
+        except ReplayError:
+            # No end is recorded, since the algorithm and the journal disagree; what was paid for is kept.
+            await session.flush(last=True)
             raise
         except BudgetExceeded as error:
             _finish(session, Status.BUDGET_EXCEEDED, error)
@@ -263,13 +267,20 @@ def _finish(session: Session, status: Status, error: BaseException) -> None:
     )
 
 
-def _check_same(run_id: str, start: Mapping[str, Any], algorithm: Algorithm) -> None:
-    """Refuse an algorithm that is not the one the run was started with."""
-    present = {"algorithm": algorithm.name, "version": algorithm.version, "parameters": algorithm.parameters()}
-    found = first_difference({name: start[name] for name in present}, present)
+def _identity(algorithm: Algorithm) -> dict[str, Any]:
+    """What makes an algorithm the same as another."""
+    return {"algorithm": algorithm.name, "version": algorithm.version, "parameters": algorithm.parameters()}
+
+
+def _check_same(events: Sequence[Event], algorithm: Algorithm) -> None:
+    """Refuse an algorithm that is not the one the run was started with, or adopted since."""
+    begun = [event.data for event in events if event.kind in (RUN_STARTED, RUN_RESUMED)]
+    recorded = next(data for data in reversed(begun) if "algorithm" in data)
+    present = encode(_identity(algorithm))
+    found = first_difference({name: recorded[name] for name in present}, present)
     if found:
         place, before, now = found
         raise ResumeRefused(
-            f"run {run_id!r} was started with {place} {before!r}, this is {now!r}: finish it with what it was started "
-            f"with, start again (--restart), or adopt what still matches (--adopt)"
+            f"run {events[0].run_id!r} was started with {place} {before!r}, this is {now!r}: finish it with what it "
+            f"was started with, start again (--restart), or adopt what still matches (--adopt)"
         )

@@ -18,7 +18,7 @@ from pathlib import Path
 from retrial.core.events import RUN_FINISHED, RUN_RESUMED, RUN_STARTED, Event
 from retrial.errors import RunBusy
 
-__all__ = ["active", "alive", "myself", "refuse_if_busy"]
+__all__ = ["active", "alive", "myself", "owner_of", "refuse_if_busy"]
 
 _ACTIVE: set[str] = set()
 """The runs that this process is working on."""
@@ -62,17 +62,21 @@ def active(run_id: str) -> Generator[None]:
         _ACTIVE.discard(run_id)
 
 
+def owner_of(events: Sequence[Event]) -> str:
+    """Return the process that began the newest session of a run; empty if nobody did, or the run has ended."""
+    if events[-1].kind == RUN_FINISHED:
+        return ""
+    begun = next(event for event in reversed(events) if event.kind in (RUN_STARTED, RUN_RESUMED))
+    return str(begun.data.get("owner", ""))
+
+
 def refuse_if_busy(events: Sequence[Event]) -> None:
     """Refuse a run that a living process began to work on and has not ended.
 
     Raises:
         RunBusy: naming the process.
     """
-    if events[-1].kind == RUN_FINISHED:
-        return
-    owner = next(
-        (str(event.data.get("owner", "")) for event in reversed(events) if event.kind in (RUN_STARTED, RUN_RESUMED)), ""
-    )
+    owner = owner_of(events)
     if owner and owner != myself() and alive(owner):
         raise RunBusy(
             f"run {events[0].run_id!r} is being worked on by process {owner.split(':')[1]}; wait until it is done, or "

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from retrial.core.effects import CallHost, CallModel, CallTool, Effect, Recall, Remember, RunCommand, RunTests
+from retrial.core.events import COMPLETED, FAILED, REQUESTED
 from retrial.core.keys import join, valid_name
 from retrial.core.messages import ModelRequest, ModelResponse
 from retrial.core.reports import CommandReport, TestReport
 from retrial.core.tasks import Outcome
 from retrial.engine.account import Account
 from retrial.engine.session import Session
-from retrial.errors import ConfigError, EffectError, EvaluatorError, RetrialError
+from retrial.errors import ConfigError, DuplicateKey, EffectError, EvaluatorError, RetrialError
 
 __all__ = ["Algorithm", "Branch", "Call", "Failed", "Run"]
 
@@ -64,11 +65,12 @@ class Failed:
 class Call(Generic[T]):
     """One effect that was named and not started. Await it, or hand it to ``Run.gather``."""
 
-    __slots__ = ("_account", "_session", "effect", "key")
+    __slots__ = ("_account", "_session", "_started", "effect", "key")
 
     def __init__(self, session: Session, account: Account, key: str, effect: Effect) -> None:
         self._session = session
         self._account = account
+        self._started = False
         self.key = session.claim(key)
         self.effect = effect
 
@@ -87,7 +89,14 @@ class Call(Generic[T]):
         return self._session.has_outcome(self.key)
 
     async def start(self) -> T:
-        """Perform it within a reservation that was made before."""
+        """Perform it within a reservation that was made before.
+
+        Raises:
+            DuplicateKey: if it was started before.
+        """
+        if self._started:
+            raise DuplicateKey(f"{self.key!r} is awaited twice; keep its outcome and use that")
+        self._started = True
         outcome: Any = await self._session.perform(self.key, self.effect)
         if isinstance(outcome, ModelResponse):
             self._account.charge(outcome.usage)
@@ -202,7 +211,13 @@ class Run:
         return found
 
     def note(self, name: str, data: Mapping[str, Any]) -> None:
-        """State a fact for the views, such as ``reflexion.lesson``; JSON values."""
+        """State a fact for the views, such as ``reflexion.lesson``; JSON values.
+
+        Raises:
+            ConfigError: if the name is one that the engine uses itself.
+        """
+        if name.startswith("run.") or name.rpartition(".")[2] in (REQUESTED, COMPLETED, FAILED):
+            raise ConfigError(f"{name!r} is a kind of event that the engine writes; give the note another name")
         self._session.note(self._session.claim(join(self.path, valid_name(name))), name, data)
 
     def now(self, name: str) -> str:

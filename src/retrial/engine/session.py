@@ -52,7 +52,7 @@ class Session:
         self._observer = observer
         self._unwritten: list[Event] = []
         self._append: Awaitable[None] | None = None
-        self._names: set[str] = set()
+        self._names: set[str] = {"run"}
         self._outcomes: dict[str, Event] = {}
         self._requests: dict[str, Event] = {}
         self._notes: dict[str, Event] = {}
@@ -100,12 +100,16 @@ class Session:
             return decode(effect.outcome, data["outcome"])
         if self._replaying:
             raise ReplayIncomplete(f"run {self.run_id!r} holds no outcome for {key!r}; resume it instead of replaying")
-        self.performed = True
+        handler = self._handler_for(effect)
+        first, self.performed = not self.performed, True
         if effect.repeatable:
-            return await self._settle(key, effect, mark, {"effect": effect, "began": time.time()})
+            if first:
+                # The event that begins the session is its claim on the run, and must stand before anything is done.
+                await self.flush()
+            return await self._settle(handler, key, effect, mark, {"effect": effect, "began": time.time()})
         self.write(key, f"{effect.kind}.{REQUESTED}", {"effect": effect}, mark, f'{{"effect":{text}}}')
         await self.flush()
-        return await self._settle(key, effect, mark, {})
+        return await self._settle(handler, key, effect, mark, {})
 
     def note(self, key: str, kind: str, data: Mapping[str, Any]) -> None:
         """Write a fact that the algorithm states, once.
@@ -116,7 +120,7 @@ class Session:
         mark = digest_of_text(text)
         recorded = self._notes.get(key)
         if recorded is not None:
-            if recorded.digest == mark:
+            if recorded.digest == mark and not self._adopt:
                 return
             if not self._adopt:
                 raise _mismatch(self.run_id, key, recorded.data, json.loads(text))
@@ -163,11 +167,15 @@ class Session:
         for event in events:
             _, _, stage = event.kind.rpartition(".")
             if stage == REQUESTED:
+                # Asked anew: what an earlier asking came to no longer counts.
                 self._requests[event.key] = event
+                self._outcomes.pop(event.key, None)
             elif stage in (COMPLETED, FAILED):
                 self._outcomes[event.key] = event
-                # An effect that is safe to repeat has its request in this event, and no other.
-                self._requests.setdefault(event.key, event)
+                asked = self._requests.get(event.key)
+                if asked is None or asked.digest != event.digest:
+                    # An effect that is safe to repeat has its request in this event, and no other.
+                    self._requests[event.key] = event
             elif event.kind == RUN_FINISHED and event.data["status"] == Status.FAILED:
                 for key in event.data["failed_keys"]:
                     self._outcomes.pop(key, None)
@@ -183,10 +191,10 @@ class Session:
             raise _mismatch(self.run_id, key, asked.data.get("effect"), encode(effect))
         return self._outcomes.get(key)
 
-    async def _settle(self, key: str, effect: Effect, mark: str, about: Mapping[str, Any]) -> Any:
+    async def _settle(self, handler: Handler, key: str, effect: Effect, mark: str, about: Mapping[str, Any]) -> Any:
         """Perform an effect and record what came of it, with what is to be said ``about`` it."""
         try:
-            outcome = await self._handler_for(effect)(effect, key)
+            outcome = await handler(effect, key)
         except (EffectError, EvaluatorError) as error:
             error.keys = (key,)
             data = {**about, "type": type(error).__name__, "message": str(error)}
@@ -196,8 +204,9 @@ class Session:
             self.write(key, f"{effect.kind}.{COMPLETED}", {**about, "outcome": outcome}, mark)
             return outcome
         finally:
-            # Nothing leaves this process before the outcome is durable: the next effect and the end of the run wait for
-            # it. It is handed over now or, together with what the algorithm does next without waiting, a moment later.
+            # Nothing that cannot be repeated leaves this process before the outcome is durable: the next such effect
+            # and the end of the run wait for it. It is handed over now or, together with what the algorithm does next
+            # without waiting, a moment later.
             asyncio.get_running_loop().call_soon(self._hand_over)
 
 

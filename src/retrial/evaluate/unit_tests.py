@@ -38,8 +38,10 @@ class UnitTests:
         """
         return await self.judge(run, "tests", task, output, task.tests)
 
-    async def judge(self, run: Run, name: str, task: Task, output: str, tests: tuple[str, ...]) -> Verdict:
-        """Judge ``output`` by ``tests``, under the key ``name``: also for hidden tests and for running once more."""
+    async def judge(
+        self, run: Run, name: str, task: Task, output: str, tests: tuple[str, ...], *, style: str = ""
+    ) -> Verdict:
+        """Judge ``output`` by ``tests`` (in the task's style unless another is given), under the key ``name``."""
         if not tests:
             raise EvaluatorError(f"task {task.id!r} has no tests, so nothing could fail; give it at least one")
         report = await run.tests(
@@ -47,7 +49,7 @@ class UnitTests:
             RunTests(
                 output=output,
                 tests=tests,
-                style=task.style,
+                style=style or task.style,
                 entry_point=task.entry_point,
                 prompt=task.prompt if task.completes else None,
                 timeout=task.timeout,

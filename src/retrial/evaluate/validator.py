@@ -23,13 +23,15 @@ class Validator:
 
     max_calls = 0
 
-    def __init__(self, name: str, trust: str = "match") -> None:
+    def __init__(self, name: str, trust: str = "match", threshold: float = 1.0) -> None:
+        """``threshold`` is the score, above 0 and at most 1, from which an output passes whatever the function says."""
         self._name = name
         self._trust = trust
+        self._threshold = threshold
 
     def spec(self) -> Mapping[str, Any]:
         """Return what makes an equal evaluator."""
-        return {"kind": "validator", "name": self._name, "trust": self._trust}
+        return {"kind": "validator", "name": self._name, "trust": self._trust, "threshold": self._threshold}
 
     async def __call__(self, run: Run, task: Task, output: str) -> Verdict:
         """Judge ``output`` by asking the function.
@@ -43,15 +45,16 @@ class Validator:
             answer = await run.host("validator", self._name, given, repeatable=True)
         except HostError as error:
             raise EvaluatorError(f"validator {self._name!r} broke: {error}") from error
-        passed = bool(answer["passed"])
+        passed = bool(answer["passed"]) or float(answer["score"]) >= self._threshold
         reason = "" if passed else str(answer["reason"]) or "the validator gave no reason"
         return Verdict(passed=passed, score=float(answer["score"]), reason=reason, trust=self._trust)
 
 
 class ValidationHandler:
-    """Calls validators by name. A function may be async and may answer with.
+    """Calls validators by name.
 
-    ``passed``, ``(passed, reason)``, ``(passed, reason, score)`` or a mapping with these keys; the score is 0 to 1.
+    A function may be async. It answers with ``passed``, ``(passed, reason)``, ``(passed, reason, score)`` or a mapping
+    with these keys; the score is 0 to 1.
     """
 
     def __init__(self, validators: Mapping[str, Callable[[str, Mapping[str, Any]], Any]]) -> None:

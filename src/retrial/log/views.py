@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from retrial.core.budget import Usage
+from retrial.core.budget import Budget, Usage
 from retrial.core.codec import decode
 from retrial.core.events import RUN_FINISHED, RUN_RESUMED, RUN_STARTED, Event
 from retrial.core.messages import ModelRequest, ModelResponse
@@ -21,8 +21,8 @@ __all__ = [
     "Exchange",
     "Span",
     "Trial",
+    "budget_of",
     "in_doubt",
-    "lessons_of",
     "result_of",
     "status_of",
     "timeline",
@@ -95,9 +95,15 @@ def status_of(events: Sequence[Event]) -> Status | None:
     return Status(last.data["status"]) if last is not None and last.kind == RUN_FINISHED else None
 
 
+def budget_of(events: Sequence[Event]) -> Budget:
+    """Return the budget that the newest session was given."""
+    begun = next(event for event in reversed(events) if event.kind in (RUN_STARTED, RUN_RESUMED))
+    return decode(Budget, begun.data.get("budget", {}))
+
+
 def usage_of(events: Sequence[Event]) -> Usage:
     """Return what a run used: completed model calls, and the seconds of all its sessions."""
-    used = [event.data["outcome"].get("usage", {}) for event in _latest(events, "model.completed").values()]
+    used = [event.data["outcome"].get("usage", {}) for event in events if event.kind == "model.completed"]
     costs = [usage.get("cost_usd", 0.0) for usage in used]
     return Usage(
         calls=sum(usage.get("calls", 0) for usage in used),
@@ -125,37 +131,34 @@ def in_doubt(events: Sequence[Event]) -> tuple[str, ...]:
 
 def trials(events: Sequence[Event]) -> tuple[Trial, ...]:
     """Return the trials of a loop, from its notes, in order."""
+    events = _since_adoption(events)
     attempts = _latest(events, "reflexion.feedback")
     lessons = {_scope(key): _lesson(event) for key, event in _latest(events, "reflexion.lesson").items()}
     found = [Trial(decode(Attempt, event.data["attempt"]), lessons.get(_scope(key))) for key, event in attempts.items()]
     return tuple(sorted(found, key=lambda trial: trial.attempt.trial))
 
 
-def lessons_of(events: Sequence[Event]) -> tuple[Lesson, ...]:
-    """Return the lessons that a loop started from and then learnt, oldest first."""
-    return _lessons(events, trials(events))
-
-
 def _lessons(events: Sequence[Event], passes: Iterable[Trial]) -> tuple[Lesson, ...]:
     """The lessons that were given, then those of the trials."""
     given = [
-        decode(Lesson, data) for event in events if event.kind == "reflexion.given" for data in event.data["lessons"]
+        decode(Lesson, data)
+        for event in _since_adoption(events)
+        if event.kind == "reflexion.given"
+        for data in event.data["lessons"]
     ]
     return (*given, *(trial.lesson for trial in passes if trial.lesson))
 
 
 def transcript(events: Sequence[Event]) -> tuple[Exchange, ...]:
     """Return every model call, in the order in which they were first asked."""
-    answered, failed = _latest(events, "model.completed"), _latest(events, "model.failed")
-    return tuple(
-        Exchange(
-            key,
-            decode(ModelRequest, event.data["effect"]["request"]),
-            decode(ModelResponse, answered[key].data["outcome"]) if key in answered else None,
-            str(failed[key].data["message"]) if key in failed and key not in answered else "",
-        )
-        for key, event in _latest(events, "model.requested").items()
-    )
+    ends = {**_latest(events, "model.failed"), **_latest(events, "model.completed")}
+    found: list[Exchange] = []
+    for key, asked in _latest(events, "model.requested").items():
+        end: Mapping[str, Any] = ends[key].data if key in ends and ends[key].digest == asked.digest else {}
+        response = decode(ModelResponse, end["outcome"]) if "outcome" in end else None
+        request = decode(ModelRequest, asked.data["effect"]["request"])
+        found.append(Exchange(key, request, response, str(end.get("message", ""))))
+    return tuple(found)
 
 
 def timeline(events: Sequence[Event]) -> tuple[Span, ...]:
@@ -172,6 +175,12 @@ def timeline(events: Sequence[Event]) -> tuple[Span, ...]:
             start = event.data["began"] - origin if "began" in event.data else spans[event.key].start
             spans[event.key] = Span(event.key, name, start, event.at - origin - start, stage)
     return tuple(spans.values())
+
+
+def _since_adoption(events: Sequence[Event]) -> Sequence[Event]:
+    """The events since the run was last taken over by another algorithm, which states its notes anew."""
+    adopted = [index for index, event in enumerate(events) if event.kind == RUN_RESUMED and event.data.get("adopt")]
+    return events[adopted[-1] :] if adopted else events
 
 
 def _lesson(event: Event) -> Lesson:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from retrial.core.effects import CallModel, Handlers
 from retrial.core.messages import ModelResponse
+from retrial.errors import ConfigError
 from retrial.models.client import ModelClient
 
 __all__ = ["LLMHandler"]
@@ -16,11 +17,11 @@ class LLMHandler:
     """Sends every model call to a client: the one for its role, or else the default.
 
     Args:
-        client: answers every role that ``roles`` does not name.
+        client: answers every role that ``roles`` does not name; None if nobody else may answer.
         roles: other clients by role, such as ``{"judge": …}``.
     """
 
-    def __init__(self, client: ModelClient, *, roles: Mapping[str, ModelClient] | None = None) -> None:
+    def __init__(self, client: ModelClient | None, *, roles: Mapping[str, ModelClient] | None = None) -> None:
         self._client = client
         self._roles = dict(roles or {})
 
@@ -30,12 +31,19 @@ class LLMHandler:
         return self
 
     def client(self, role: str) -> ModelClient:
-        """Return the client that answers for ``role``."""
-        return self._roles.get(role, self._client)
+        """Return the client that answers for ``role``.
+
+        Raises:
+            ConfigError: if nobody plays it.
+        """
+        client = self._roles.get(role, self._client)
+        if client is None:
+            raise ConfigError(f"no model plays the {role}; models are given for {sorted(self._roles)} only")
+        return client
 
     async def __call__(self, effect: CallModel, key: str) -> ModelResponse:
         """Answer one model call. An answer counts as one call, whatever the client says."""
-        response = await self._roles.get(effect.request.role, self._client).complete(effect.request, key)
+        response = await self.client(effect.request.role).complete(effect.request, key)
         if response.usage.calls != 1:
             response = replace(response, usage=replace(response.usage, calls=1))
         return response

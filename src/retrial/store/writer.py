@@ -167,6 +167,12 @@ class Writer:
         """Run jobs in one transaction; if one of them fails, run each in its own so that only that one does."""
         try:
             connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            # Nobody's fault in particular, and waiting again for each of them would take for ever.
+            for job in jobs:
+                job.error = self._explained(error)
+            return
+        try:
             waiting: dict[str, list[Sequence[Any]]] = {}
             for job in jobs:
                 if job.inserts:
