@@ -8,7 +8,9 @@ import tomllib
 import pytest
 
 from retrial.errors import ConfigError
-from retrial.taskfile import TEMPLATE, load_tasks
+from retrial.taskfile import STYLES, TEMPLATE, load_tasks
+from retrial.testbench.styles import RUST
+from retrial.testbench.styles import STYLES as JUDGED
 
 GOOD = 'prompt = "p"\ntests = ["assert f() == 1"]\n'
 
@@ -41,12 +43,79 @@ def test_a_task_is_read_with_the_file_as_its_name(tmp_path):
         (GOOD + 'check = "x"\nentry_point = "f"\n', "'check' and 'tests' are both given"),
         ('prompt = "p\n', r"task.toml: .*line 1"),
         (GOOD + "[wrong]\nx = 1\n", r"line 3: 'wrong' is no field"),
+        (GOOD + 'style = "pytst"\n', r"line 3: style = 'pytst' is no style of tests; did you mean 'pytest'"),
+        (
+            GOOD + 'style = "xyz"\n',
+            r"line 3: style = 'xyz' is no style of tests; it can be one of asserts, check, table",
+        ),
+        (GOOD + "style = 3\n", r"line 3: style = 3 must be a text"),
+        (GOOD + 'style = "check"\n', r"line 3: style = 'check' and the tests do not match; put the tests into check"),
+        (
+            'prompt = "p"\nentry_point = "f"\nstyle = "rust"\ncheck = "x"\n',
+            r"line 3: style = 'rust' and the tests do not match",
+        ),
+        (
+            'prompt = "p"\ntests = "assert f()"\n',
+            r"line 2: tests is a text, and style 'asserts' wants a list; a text holds whole files: add style = \"pytest\"",
+        ),
+        ('prompt = "p"\nstyle = "table"\ntests = "x"\n', r"line 3: tests is a text, and style 'table' wants a list"),
+        ('prompt = "p"\nstyle = "pytest"\ntests = " "\n', r"line 3: tests is empty, so nothing could fail"),
+        ('prompt = "p"\nstyle = "pytest"\ntests = 3\n', r"line 3: tests = 3 must be a list or a text"),
+        (
+            GOOD + 'style = "pytest"\ncases = [{ call = "f()", expected = 1 }]\n',
+            r"line 4: 'cases' are no tests of style 'pytest'",
+        ),
+        (GOOD + 'hidden_style = "x"\n', r"line 3: hidden_style = 'x' is no style"),
+        ('prompt = "p"\nanswer = []\n', r"line 2: answer = \[\] must be a text"),
+        ('prompt = "p"\nanswer = true\n', r"line 2: answer = True must be a text"),
+        ('prompt = "p"\nanswers = [1]\n', r"line 2: answers holds 1"),
+        ('prompt = "p"\nevaluator = 1\n', r"line 2: evaluator = 1 must be a table"),
+        (
+            'prompt = "p"\nanswer = "a"\nevaluator = "normalized"\n',
+            r"line 3: no evaluator is called 'normalized'; did you mean 'normalised'",
+        ),
+        ('prompt = "p"\nanswer = "a"\n\n[evaluator]\nkind = "f1"\nthreshold = 2\n', r"line 4: f1: threshold=2"),
+        ('prompt = "p"\nanswer = 1\nevaluator = { kind = "numeric", tolerance = 1 }\n', r"line 3: .*'tolerance'"),
     ],
 )
 def test_a_mistake_names_the_line_and_the_next_step(tmp_path, text, told):
     """What is wrong, where, and what would be right."""
     with pytest.raises(ConfigError, match=told):
         load(tmp_path, text)
+
+
+@pytest.mark.parametrize("style", ["unittest", "pytest", "doctest", "rust"])
+def test_whole_files_of_tests_are_given_as_one_text(tmp_path, style):
+    """One text, or a list of texts, with the style that says how to read them; hidden tests are written alike."""
+    text = f'prompt = "p"\nstyle = "{style}"\nhidden_tests = ["c"]\n'
+    (task,) = load(tmp_path, text + 'tests = """\na\nb\n"""\n')
+    assert (task.style, task.tests) == (style, ("a\nb\n",))
+    assert (task.hidden_style, task.hidden_tests) == (style, ("c",))
+    (task,) = load(tmp_path, text + 'tests = ["a", "b"]\n')
+    assert task.tests == ("a", "b")
+
+
+def test_cases_are_rows_of_a_table_or_asserts(tmp_path):
+    """With style table the expected value stays data."""
+    text = (
+        'prompt = "p"\nstyle = "table"\ncases = [{ call = "f(2)", expected = [1, "a"] }]\ntests = [\'["f(1)", 2]\']\n'
+    )
+    (task,) = load(tmp_path, text)
+    assert task.tests == ('["f(1)", 2]', '["f(2)", [1, "a"]]')
+
+
+def test_asserts_can_be_hidden_behind_a_check_function(tmp_path):
+    """Hidden tests have a style of their own: a list beside a check function holds asserts, unless the file says more."""
+    text = 'prompt = "p"\nentry_point = "f"\ncheck = "def check(c): assert c()"\n'
+    (task,) = load(tmp_path, text + 'hidden_tests = ["assert f()"]\n')
+    assert (task.style, task.hidden_style) == ("check", "asserts")
+    (task,) = load(tmp_path, text + 'hidden_style = "doctest"\nhidden_tests = ">>> f()"\n')
+    assert (task.hidden_style, task.hidden_tests) == ("doctest", (">>> f()",))
+
+
+def test_the_styles_are_those_of_the_test_bench():
+    """What a file may say is what can be judged."""
+    assert {*STYLES} == {*JUDGED, RUST}
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path):
@@ -94,3 +163,23 @@ def test_the_template_is_a_task_that_can_be_run(tmp_path):
     (task,) = load(tmp_path, text)
     assert len(task.tests) == 3
     assert tomllib.loads(text)["entry_point"] == "mine"
+
+
+def test_an_answer_or_an_evaluator_stands_in_the_place_of_tests(tmp_path):
+    """An answer alone is a normalised match; an evaluator is a kind or a table; numbers become text."""
+    assert load(tmp_path, 'prompt = "p"\nanswer = 42\n')[0].evaluator == {"kind": "normalised"}
+    (task,) = load(tmp_path, 'prompt = "p"\nanswer = 1.5\nanswers = ["1.6"]\nevaluator = "numeric"\n')
+    assert (task.accepted, task.evaluator) == (("1.5", "1.6"), {"kind": "numeric"})
+    (task,) = load(tmp_path, 'prompt = "p"\n[evaluator]\nkind = "judge"\nrubric = ["names the price"]\n')
+    assert task.evaluator == {"kind": "judge", "rubric": ["names the price"]}
+    assert load(tmp_path, GOOD + 'answer = "a"\n')[0].evaluator is None
+
+
+def test_a_database_beside_the_task_file_is_found_from_everywhere(tmp_path):
+    """A relative name is made whole, inside a composition too."""
+    (tmp_path / "school.db").write_bytes(b"")
+    part = '{ kind = "sql", database = "school.db" }'
+    for evaluator in (part, f'{{ kind = "all_of", parts = [{part}] }}'):
+        (task,) = load(tmp_path, f'prompt = "p"\nanswer = "SELECT 1"\nevaluator = {evaluator}\n')
+        spec = task.evaluator.get("parts", [task.evaluator])[0]
+        assert spec["database"] == str(tmp_path / "school.db")

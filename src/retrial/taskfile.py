@@ -17,15 +17,20 @@ from typing import Any, cast
 from retrial.core.tasks import Task
 from retrial.errors import ConfigError
 
-__all__ = ["TEMPLATE", "case_tests", "load_tasks"]
+__all__ = ["STYLES", "TEMPLATE", "case_tests", "load_tasks"]
 
 _FIELDS: Mapping[str, tuple[type, ...]] = {
     "id": (str,),
     "prompt": (str,),
-    "tests": (list,),
-    "hidden_tests": (list,),
+    "style": (str,),
+    "tests": (list, str),
+    "hidden_tests": (list, str),
+    "hidden_style": (str,),
     "cases": (list,),
     "check": (str,),
+    "answer": (str, int, float),
+    "answers": (list,),
+    "evaluator": (dict, str),
     "entry_point": (str,),
     "completes": (bool,),
     "modules": (list,),
@@ -33,6 +38,12 @@ _FIELDS: Mapping[str, tuple[type, ...]] = {
     "metadata": (dict,),
 }
 """The names that a task file may hold, with their types."""
+
+STYLES = ("asserts", "check", "table", "unittest", "pytest", "doctest", "rust")
+"""How tests can be written."""
+
+_LISTS = ("asserts", "table")
+_LIST_HINT = 'a text holds whole files: add style = "pytest" (or unittest, doctest, rust), or make a list of it'
 
 
 def case_tests(cases: Iterable[tuple[str, object]]) -> tuple[str, ...]:
@@ -89,7 +100,8 @@ def _read_toml(path: Path) -> Task:
             raise ConfigError(f"{where}: {name!r} is no field of a task; {hint}")
         kinds = _FIELDS[name]
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-            wanted = {str: "a text", list: "a list", bool: "true or false", dict: "a table"}.get(kinds[0], "a number")
+            words = {str: "a text", list: "a list", bool: "true or false", dict: "a table"}
+            wanted = " or ".join(dict.fromkeys(words.get(kind, "a number") for kind in kinds))
             raise ConfigError(f"{where}: {name} = {value!r} must be {wanted}")
     return _task(data, path, text)
 
@@ -99,12 +111,24 @@ def _task(data: Mapping[str, Any], path: Path, text: str) -> Task:
     prompt = str(data.get("prompt", ""))
     if not prompt.strip():
         raise ConfigError(f'{path}: the task has no prompt; add prompt = "..."')
-    tests = _texts(data, "tests", path, text) + _cases(data, path, text)
     check = data.get("check")
+    style = _style(data, "style", "asserts" if check is None else "check", path, text)
+    if (check is not None) != (style == "check"):
+        way = "put the tests into check" if check is None else "leave out style, or write tests instead of check"
+        raise ConfigError(
+            f"{path}, line {_line_of(text, 'style')}: style = {style!r} and the tests do not match; {way}"
+        )
+    is_list = isinstance(data.get("hidden_tests"), list)
+    hidden_style = _style(data, "hidden_style", "asserts" if style == "check" and is_list else style, path, text)
+    tests = _tests(data, "tests", style, path, text) + _cases(data, style, path, text)
     if check is not None and tests:
         raise ConfigError(f"{path}: 'check' and 'tests' are both given; keep one of the two")
-    if check is None and not tests:
-        raise ConfigError(f'{path}: the task has no tests, so nothing could fail; add tests = ["assert ..."]')
+    evaluator = _evaluator(data, path, text)
+    if check is None and not tests and evaluator is None:
+        raise ConfigError(
+            f'{path}: the task has no tests, so nothing could fail; add tests = ["assert ..."], answer = "..." '
+            f'or evaluator = {{ kind = "..." }}'
+        )
     if check is not None and "entry_point" not in data:
         raise ConfigError(
             f"{path}, line {_line_of(text, 'check')}: 'check' needs entry_point = \"the function's name\""
@@ -118,14 +142,70 @@ def _task(data: Mapping[str, Any], path: Path, text: str) -> Task:
         id=str(data.get("id", path.stem)),
         prompt=prompt.strip(),
         tests=(str(check),) if check is not None else tests,
-        hidden_tests=_texts(data, "hidden_tests", path, text),
-        style="asserts" if check is None else "check",
+        hidden_tests=_tests(data, "hidden_tests", hidden_style, path, text),
+        style=style,
+        hidden_style=hidden_style,
         entry_point=data.get("entry_point"),
         completes=bool(data.get("completes", False)),
         modules=_texts(data, "modules", path, text),
         timeout=timeout,
+        answer=str(data["answer"]) if "answer" in data else None,
+        answers=_texts(data, "answers", path, text),
+        evaluator=evaluator,
         metadata=data.get("metadata", {}),
     )
+
+
+def _style(data: Mapping[str, Any], name: str, default: str, path: Path, text: str) -> str:
+    """How tests are written."""
+    style = str(data.get(name, default))
+    if style not in STYLES:
+        near = difflib.get_close_matches(style, STYLES, 1)
+        hint = f"did you mean {near[0]!r}?" if near else f"it can be one of {', '.join(STYLES)}"
+        raise ConfigError(f"{path}, line {_line_of(text, name)}: {name} = {style!r} is no style of tests; {hint}")
+    return style
+
+
+def _tests(data: Mapping[str, Any], name: str, style: str, path: Path, text: str) -> tuple[str, ...]:
+    """Tests as a list of texts or, in the styles of whole files, as one text."""
+    value = data.get(name, [])
+    if not isinstance(value, str):
+        return _texts(data, name, path, text)
+    where = f"{path}, line {_line_of(text, name)}"
+    if style in _LISTS:
+        raise ConfigError(f"{where}: {name} is a text, and style {style!r} wants a list; {_LIST_HINT}")
+    if not value.strip():
+        raise ConfigError(f"{where}: {name} is empty, so nothing could fail; write a test into it")
+    return (value,)
+
+
+def _evaluator(data: Mapping[str, Any], path: Path, text: str) -> dict[str, Any] | None:
+    """The spec of what judges: as it is given, normalised match for a task that has an answer and no tests, or None."""
+    given: Any = data.get("evaluator")
+    if given is None:
+        tested = any(name in data for name in ("tests", "cases", "check"))
+        return {"kind": "normalised"} if not tested and {"answer", "answers"} & {*data} else None
+    from retrial.evaluate.registry import evaluator_from  # noqa: PLC0415 - only where a task names one
+
+    spec = _placed({"kind": given} if isinstance(given, str) else given, path.parent)
+    try:
+        evaluator_from(spec)
+    except ConfigError as error:
+        raise ConfigError(f"{path}, line {_line_of(text, 'evaluator')}: {error}") from error
+    return spec
+
+
+def _placed(spec: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """A spec in which a database that stands beside the task file is named by its whole path, at any depth."""
+    placed = dict(spec)
+    database = spec.get("database")
+    if isinstance(database, str) and (folder / database).is_file():
+        placed["database"] = str((folder / database).resolve())
+    parts = spec.get("parts")
+    if isinstance(parts, list):
+        items = cast("list[Any]", parts)
+        placed["parts"] = [_placed(part, folder) if isinstance(part, dict) else part for part in items]  # pyright: ignore[reportUnknownArgumentType]
+    return placed
 
 
 def _texts(data: Mapping[str, Any], name: str, path: Path, text: str) -> tuple[str, ...]:
@@ -136,8 +216,11 @@ def _texts(data: Mapping[str, Any], name: str, path: Path, text: str) -> tuple[s
     return tuple(items)
 
 
-def _cases(data: Mapping[str, Any], path: Path, text: str) -> tuple[str, ...]:
-    """The table of calls and expected values, as asserts."""
+def _cases(data: Mapping[str, Any], style: str, path: Path, text: str) -> tuple[str, ...]:
+    """The table of calls and expected values, as asserts or as rows."""
+    if "cases" in data and style not in _LISTS:
+        where = f"{path}, line {_line_of(text, 'cases')}"
+        raise ConfigError(f"{where}: 'cases' are no tests of style {style!r}; write them as tests, or leave out style")
     pairs: list[tuple[str, object]] = []
     for case in cast("list[Any]", data.get("cases", [])):
         fields = cast("dict[str, Any]", case if isinstance(case, dict) else {})
@@ -145,6 +228,8 @@ def _cases(data: Mapping[str, Any], path: Path, text: str) -> tuple[str, ...]:
             where = f"{path}, line {_line_of(text, 'cases')}"
             raise ConfigError(f'{where}: a case is {{ call = "f(1)", expected = 2 }}, not {case!r}')
         pairs.append((fields["call"], fields["expected"]))
+    if style == "table":
+        return tuple(json.dumps([call, expected], default=str) for call, expected in pairs)
     return case_tests(pairs)
 
 
@@ -217,9 +302,12 @@ entry_point = "{function}"
 timeout = 30
 
 # Also possible:
+# style = "pytest"                                    # tests = """a test file"""; also unittest, doctest, rust
 # id = "{name}"                                       # the file's name if left out; lessons are stored under it
 # cases = [{{ call = "{function}('a b')", expected = "b a" }}]   # the same as an assert
 # hidden_tests = ["assert ..."]                       # score the result, never steer it
+# answer = "42"                                       # instead of tests: the expected answer, never shown to a model
+# evaluator = {{ kind = "numeric", absolute = 0.5 }}    # how it is compared, or another evaluator
 # modules = ["numpy"]                                 # modules outside the standard library that the code may import
 '''
 """What ``retrial new`` writes; ``name`` and ``function`` are put in."""
