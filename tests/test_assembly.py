@@ -61,6 +61,13 @@ def test_a_dollar_budget_needs_a_price(monkeypatch):
         retrial.assemble("openai:unheard-of-model", budget=retrial.Budget(max_cost_usd=1.0))
 
 
+async def test_a_local_server_costs_nothing_and_is_allowed_under_a_dollar_budget(monkeypatch):
+    """A model on this machine is free, whether its address is given or in the environment."""
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    await retrial.assemble("openai:unheard-of-model", budget=retrial.Budget(max_cost_usd=1.0)).close()
+
+
 async def test_a_role_can_have_a_model_of_its_own(tmp_path):
     """The reflector's model writes the lessons, the other one acts."""
     replies = iter([WRONG, RIGHT])

@@ -23,8 +23,7 @@ from retrial.evaluate.trust import settled
 from retrial.models.client import ModelClient
 from retrial.models.fake import FakeLLMClient
 from retrial.models.handler import LLMHandler
-from retrial.models.prices import price_known
-from retrial.models.resolve import client_for
+from retrial.models.resolve import client_for, is_priced
 from retrial.models.transport import Limits
 from retrial.recipes import recorded
 from retrial.sandbox.opening import open_sandbox
@@ -85,7 +84,7 @@ def assemble(
     default = client(model) if model is not None else None
     clients = [*roles.values(), *([default] if default is not None else [])]
     if budget is not None and budget.max_cost_usd is not None:
-        _refuse_unpriced(clients, base_url)
+        _refuse_unpriced(clients)
     journal = SqliteStore(os.fspath(store) if store is not None else ":memory:")
     engine = Engine(journal, budget)
     LessonShelf(journal.writer).attach(engine)
@@ -210,11 +209,10 @@ def _in_a_thread(work: Callable[[], Result]) -> Result:
     return end
 
 
-def _refuse_unpriced(clients: Sequence[ModelClient], base_url: str | None) -> None:
+def _refuse_unpriced(clients: Sequence[ModelClient]) -> None:
     """Refuse a dollar budget that could not hold."""
     for client in clients:
-        named = client.name
-        if ":" in named and not named.startswith("recorded:") and not price_known(named, base_url):
+        if not is_priced(client):
             raise ConfigError(
-                f"a dollar budget needs a price for every model, and {named!r} has none; limit calls or tokens instead"
+                f"a dollar budget needs a price for every model, and {client.name!r} has none; limit calls or tokens"
             )

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from retrial.errors import ConfigError
 from retrial.models.client import ModelClient
+from retrial.models.prices import price_known
 from retrial.models.provider import PROVIDERS, ProviderClient
 from retrial.models.recorded import RecordedClient
 from retrial.models.recording import RecordingClient
 from retrial.models.transport import Limits, PatientClient
 
-__all__ = ["client_for", "describe"]
+__all__ = ["client_for", "describe", "is_priced"]
 
 _FAMILIES = {"gpt": "openai", "o": "openai", "claude": "anthropic", "gemini": "google"}
 """The provider that a bare model name most likely means, by how it begins."""
@@ -59,6 +60,14 @@ def describe(client: ModelClient) -> str:
     if isinstance(client, RecordedClient):
         return f"recorded reply of {', '.join(client.models) or 'an unnamed model'}"
     return client.name
+
+
+def is_priced(client: ModelClient) -> bool:
+    """Whether what ``client`` costs will be known: always for scripted and recorded replies and for local servers."""
+    inner: object = client
+    while isinstance(inner, PatientClient | RecordingClient):
+        inner = inner.client
+    return not isinstance(inner, ProviderClient) or price_known(inner.name, inner.base_url)
 
 
 def _advice(kind: str, colon: str, name: str) -> str:
