@@ -83,3 +83,9 @@ def test_prose_is_no_code():
 def test_broken_code_stays_as_written():
     """Code that does not parse is given back for the error to be about it."""
     assert extract_code("def add(a,b) return a+b", "add") == "def add(a,b) return a+b\n"
+
+
+def test_code_without_a_fence_may_hold_one_in_its_docstring():
+    """A reply that is nothing but code is taken whole, example and all."""
+    code = 'def f(x):\n    """Double.\n\n    ```\n    f(1)\n    ```\n    """\n    return 2 * x\n'
+    assert extract_code(code, "f") == code

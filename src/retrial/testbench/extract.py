@@ -33,7 +33,8 @@ def extract_code(reply: str, entry_point: str | None = None, prompt: str | None 
     text = reply.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if not _compiles(text):
         text = text.replace("\u00a0", " ").replace("\u200b", "").replace("\ufeff", "")
-    blocks = fenced(text)
+    # A reply that is code as it stands may hold a fence in a docstring; a fence around code is no code.
+    blocks = [] if _compiles(text) else fenced(text)
     code = _chosen(blocks, entry_point, prompt) if blocks else _unfenced(text, entry_point, prompt)
     if prompt is None:
         return _ended(code)
