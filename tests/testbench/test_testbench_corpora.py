@@ -1,104 +1,82 @@
-"""Real tasks, recorded attempts and hostile programs."""
+"""Real tasks, recorded attempts and hostile programs, asked as benchmarks/agree.py asks them."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import importlib.util
+import re
+import shutil
+import sys
+import tempfile
+import threading
+from pathlib import Path
 
 import pytest
 
-from retrial.errors import EvaluatorError
+AGREE = Path(__file__).resolve().parents[2] / "benchmarks" / "agree.py"
+SETS = (
+    "python attempts",
+    "rust attempts",
+    "evaluator traps",
+    "model-written tests",
+    "canonical solutions",
+    "return None",
+)
 
 
-def spread(items, count):
-    """About ``count`` items, evenly spread."""
-    return items[:: max(1, len(items) // count)]
+@pytest.fixture(scope="session")
+def agree():
+    """The module of the benchmark."""
+    spec = importlib.util.spec_from_file_location("agree", AGREE)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["agree"] = module
+    spec.loader.exec_module(module)
+    return module
 
 
-def hostile_problems(run, rows, verdict, cases):
-    def judged(row):
-        tests = row["tests"] if isinstance(row["tests"], list) else [row["tests"]]
-        fields = {"style": row["style"], "entry_point": row["entry_point"], "timeout": row.get("timeout_s", 30)}
+@pytest.fixture
+def disagreements(agree, sandbox):
+    """Ask a set and give the reasons of what does not agree."""
+
+    def ask(name, *, quick, least):
+        if name == "rust attempts" and shutil.which("rustc") is None:
+            pytest.skip("rustc is not installed")
         try:
-            report = run(row["code"], *tests, **fields)
-        except EvaluatorError:
-            return row, "error", None
-        score = report.passed_count / report.valid_count if report.valid_count else 0
-        return row, verdict(report), score
+            cases = list(agree.SETS[name](agree.Bench(), quick=quick))
+        except agree.Absent as absent:
+            pytest.skip(str(absent))
+        assert len(cases) >= least
+        return agree.ask(cases, 2, lambda: None).reasons
 
-    with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(judged, cases))
-    return [
-        (row["id"], said, score)
-        for row, said, score in found
-        if said not in row["accept"] or (score is not None and row.get("expected_score", score) != score)
-    ]
+    return ask
 
 
-def test_hostile_programs_pass_nothing_and_odd_ones_pass(run, rows, verdict):
-    """No program passes that must not, and every program that must pass does."""
-    cases = [row for row in rows("hostile/hostile.jsonl") if row["style"] in ("asserts", "check")]
-    assert len(cases) > 100
-    assert hostile_problems(run, rows, verdict, cases) == []
-
-
-def humaneval_problems(run, rows, verdict, count):
-    tasks = rows("corpus/humaneval_py.jsonl")
-
-    def judged(task):
-        fields = {"style": "check", "entry_point": task["entry_point"], "prompt": task["prompt"]}
-        good = run(task["canonical_solution"], task["test"], **fields)
-        stub = run("    return None\n", task["test"], **fields)
-        return task["task_id"], verdict(good), verdict(stub)
-
-    with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(judged, spread(tasks, count)))
-    return [(name, good, stub) for name, good, stub in found if good != "pass" or stub == "pass"]
-
-
-def test_canonical_solutions_pass_and_stubs_do_not(run, rows, verdict):
-    """A sample of HumanEval: what is right passes, a function that returns nothing does not."""
-    assert humaneval_problems(run, rows, verdict, 30) == []
-
-
-@pytest.mark.slow
-def test_all_canonical_solutions_pass_and_stubs_do_not(run, rows, verdict):
-    """All of HumanEval that is here."""
-    assert humaneval_problems(run, rows, verdict, 1000) == []
-
-
-def attempt_problems(run, rows, verdict, pick):
-    tasks = {
-        (name, task["task_id"]): task
-        for name in ("humaneval_py", "humaneval_py_multiple", "mbpp_py")
-        for task in rows(f"corpus/{name}.jsonl")
+def leftovers():
+    """The threads of this process, the processes that it started, and the folders of runs."""
+    children = Path(f"/proc/self/task/{threading.get_native_id()}/children")
+    found = set(children.read_text().split()) if children.exists() else set()
+    folders = {
+        path.name for path in Path(tempfile.gettempdir()).glob("retrial-*") if re.fullmatch(r"retrial-\w+", path.name)
     }
-    attempts = [row for row in rows("corpus/attempts_py.jsonl") if (row["task_set"], row["task_id"]) in tasks]
-
-    def judged(attempt):
-        task = tasks[attempt["task_set"], attempt["task_id"]]
-        fields = {"style": "check", "entry_point": task["entry_point"], "prompt": task["prompt"], "timeout": 10}
-        report = run(attempt["code"], task["test"], **fields)
-        return attempt["uid"], verdict(report) == "pass", attempt["isolated_verdict"]
-
-    with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(judged, pick(attempts)))
-    return [(uid, ours, theirs) for uid, ours, theirs in found if ours is not theirs]
+    return threading.enumerate(), found, folders
 
 
-def strata(attempts):
-    """Some attempts of every task set and every kind of outcome."""
-    groups = {}
-    for row in attempts:
-        groups.setdefault((row["task_set"], row["isolated_kind"], row["code_is_body_only"]), []).append(row)
-    return [row for group in groups.values() for row in spread(group, 3)[:4]]
+def test_hostile_programs_pass_nothing_and_leave_nothing(disagreements, run):
+    """No program passes that must not, every program that must pass does, and no thread, process or file stays."""
+    for style, test in (("pytest", "def test_a(): assert add(1, 2) == 3"), ("asserts", "assert add(1, 2) == 3")):
+        run("def add(a, b): return a + b", test, style=style)  # The launchers stay for as long as this process.
+    before = leftovers()
+    assert disagreements("hostile programs", quick=False, least=100) == {}
+    assert leftovers() == before
 
 
-def test_recorded_attempts_get_their_verdict(run, rows, verdict):
-    """Attempts of real models are judged as they were judged in isolation."""
-    assert attempt_problems(run, rows, verdict, strata) == []
+@pytest.mark.parametrize("name", SETS)
+def test_a_sample_of_every_kind_agrees(disagreements, name):
+    """Some rows of every set and every kind of outcome are judged as they were judged in isolation."""
+    assert disagreements(name, quick=True, least=20) == {}
 
 
 @pytest.mark.slow
-def test_all_recorded_attempts_get_their_verdict(run, rows, verdict):
-    """All recorded attempts."""
-    assert attempt_problems(run, rows, verdict, lambda attempts: attempts) == []
+@pytest.mark.parametrize("name", SETS)
+def test_all_of_it_agrees(disagreements, name):
+    """All rows of every set."""
+    assert disagreements(name, quick=False, least=100) == {}
