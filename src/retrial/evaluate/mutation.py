@@ -70,7 +70,7 @@ def mutants(code: str, *, most: int = MAX_MUTANTS) -> tuple[Mutant, ...]:
     """
     try:
         tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError) as error:
         raise EvaluatorError(f"the known-good answer is no Python that can be changed: {error}") from error
     original = ast.unparse(tree)
     found: dict[str, str] = {}
