@@ -370,3 +370,11 @@ def test_rows_that_are_more_than_literal_are_judged(run):
     """A call within a call is run where tests are run."""
     report = run(ADD, '["add(add(1, 2), abs(-1))", 4]', style="table")
     assert names(report) == {"add(add(1, 2), abs(-1)) == 4": True}
+
+
+@pytest.mark.parametrize(("imported", "passes"), [("import math\n", True), ("", False), ("math = type(add)\n", False)])
+def test_tests_may_use_a_module_that_the_code_imports(run, imported, passes):
+    """It is the library's own, whatever the code did to its copy, and it is there only if the code imports it."""
+    code = ADD + imported + ("math.floor = lambda x: 7\n" if passes else "")
+    report = run(code, "assert math.floor(add(1.2, 1)) == 2")
+    assert [check.passed for check in report.checks] == [passes]

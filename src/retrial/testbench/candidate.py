@@ -303,7 +303,12 @@ class Server:
         names: dict[str, str] = {}
         for name, value in vars(self._module).items():
             kind: Any = type(value)
-            if type(name) is str and not (name.startswith("__") or kind is type(sys)):
+            if type(name) is not str or name.startswith("__"):
+                continue
+            if kind is type(sys):
+                if vars(value).get("__name__") == name:
+                    names[name] = "module, imported"
+            else:
                 own = getattr(value, "__module__", "solution") == "solution"
                 names[name] = "class" if isinstance(value, type) else "function" if callable(value) else "value"
                 names[name] += "" if own else ", imported"

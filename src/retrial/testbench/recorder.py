@@ -214,7 +214,11 @@ def namespace(link: Link, recorder: Recorder, mentioned: list[str], entry: str |
     """What the tests find without importing it: the recorder and the names of the solution."""
     space: dict[str, Any] = {"__name__": "tests", "__retrial__": recorder, "__all_errors__": BaseException}
     for name in mentioned:
-        if name in link.exported and (name == entry or name not in vars(sys.modules["builtins"])):
+        if link.exported.get(name) == "module, imported":
+            # Tests that follow the code in one file may use what it imports; here they get the library's own.
+            if name in sys.stdlib_module_names:
+                space[name] = __import__(name)
+        elif name in link.exported and (name == entry or name not in vars(sys.modules["builtins"])):
             space[name] = link.export(name)
     return space
 
