@@ -8,7 +8,7 @@ from retrial.core.reports import Check, TestReport
 from retrial.core.tasks import Outcome, Status, Task
 from retrial.errors import ConfigError, EvaluatorError
 from retrial.evaluate import Critic, UnitTests, ValidationHandler, Validator
-from retrial.evaluate.registry import EVALUATORS, evaluator_from
+from retrial.evaluate.registry import EVALUATORS, evaluator_from, register
 from retrial.evaluate.reply import read_reply
 from retrial.evaluate.unit_tests import trace_of, verdict_of
 from worlds import Model, engine_with, reply
@@ -155,4 +155,12 @@ def test_an_unknown_evaluator_names_the_nearest():
         evaluator_from({"kind": "unit_test"})
     with pytest.raises(ConfigError, match="'validator'"):
         evaluator_from({"kind": "validator"})
+    assert sorted(EVALUATORS) == list(EVALUATORS)
+
+
+def test_an_evaluator_is_registered_once_and_takes_no_others_name():
+    """Another class under a name that is taken is refused; the same one again is no harm."""
+    with pytest.raises(ConfigError, match="called 'exact' already"):
+        register("exact", UnitTests)
+    register("unit_tests", UnitTests)
     assert sorted(EVALUATORS) == list(EVALUATORS)

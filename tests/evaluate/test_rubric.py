@@ -85,3 +85,12 @@ def test_what_cannot_be_is_refused():
     ):
         with pytest.raises(ConfigError):
             evaluator_from({"kind": "rubric", **options})
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(
+    "text", ["\n" * 50_000 + "x", "Action" + " " * 50_000 + "x", "1," * 50_000, "." * 50_000, "9" * 50_000]
+)
+async def test_long_and_odd_texts_are_judged_too(rule, text):
+    """No rule takes the square of a text's length."""
+    assert (await verdict_on(Rubric(**{rule: RULES[rule][0]}), text, TASK)).trust == "rubric"

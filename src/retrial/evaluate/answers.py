@@ -18,6 +18,8 @@ _NUMBER = re.compile(
     rf"(?<![\w.])(?:[$€£₹]\s?)?[-+\u2212]?(?:[$€£₹]\s?)?(?P<number>(?:{_GROUPED}|\d+)(?:\.\d+)?|\.\d+)(?P<power>[eE][-+]?\d{{1,3}}(?!\w))?"
     r"(?:\s?/\s?(?P<divisor>\d+(?!\.?\d)))?(?:\s?(?P<unit>%|°?[^\W\d_]+))?"
 )
+MOST_DIGITS = 400
+"""A longer run of digits is no number that anybody meant."""
 LONGEST = 200
 """How much of an answer a message quotes."""
 
@@ -72,6 +74,8 @@ def numbers_in(text: str) -> list[Number]:
     """
     found: list[Number] = []
     for match in _NUMBER.finditer(text):
+        if len(match["number"]) > MOST_DIGITS:
+            continue
         value = Fraction(Decimal(re.sub(r"[,_\s]", "", match["number"]) + (match["power"] or "")))
         divisor = int(match["divisor"]) if match["divisor"] and len(match["divisor"]) <= 9 else 1
         value = value / divisor if divisor else value

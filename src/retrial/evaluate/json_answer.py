@@ -15,6 +15,8 @@ __all__ = ["ABSENT", "place_of", "read_json", "value_in_words"]
 ABSENT: Any = object()
 """What stands for JSON where there is none."""
 LONGEST = 80
+LONGEST_MENDED = 20_000
+"""A longer text is not mended: what takes the time of the square of its length has to have an end."""
 _FENCE = re.compile(r"^[ \t]*```[ \t]*\w*[^\n]*\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
 
 
@@ -53,7 +55,7 @@ def read_json(reply: str, *, repair: bool = True) -> tuple[Any, str]:
 def _mended(text: str) -> Any:
     """What json-repair makes of a text that holds an object or an array."""
     start = min((place for place in (text.find("{"), text.find("[")) if place >= 0), default=-1)
-    if start < 0:
+    if start < 0 or len(text) > LONGEST_MENDED or text.count("{") + text.count("[") > LONGEST_MENDED // 20:
         return ABSENT
     from json_repair import loads  # noqa: PLC0415 - when needed
 

@@ -28,10 +28,10 @@ _UNITS: Mapping[str, Any] = {
 }
 CITATION = r"\[\d+\]|https?://\S+"
 """What counts as a citation unless a pattern is given."""
-_ACTION = re.compile(r"^\s*Action(?:\s*\d+)?\s*:\s*(.+?)\s*$", re.MULTILINE | re.IGNORECASE)
+_ACTION = re.compile(r"^[ \t]*Action(?:[ \t]*\d+)?[ \t]*:[ \t]*(\S.*)$", re.MULTILINE | re.IGNORECASE)
 _NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _SPELT = re.compile(rf"\b({'|'.join(_NUMBER_WORDS)})\b", re.IGNORECASE)
-_NUMBERED = re.compile(r"^\s*\d+[.)]\s|\[\d+\]", re.MULTILINE)
+_NUMBERED = re.compile(r"^[ \t]*\d+[.)]\s|\[\d+\]", re.MULTILINE)
 
 
 class Rubric:
@@ -125,7 +125,8 @@ class Rubric:
             foreign = _foreign_numbers(output, source_of(task, given["source"]))
             yield _check("numbers", not foreign, f"these numbers are not in the source: {', '.join(foreign)}")
         if given["max_same_action"]:
-            action, count = Counter(_ACTION.findall(output)).most_common(1)[0] if _ACTION.search(output) else ("", 0)
+            actions = Counter(action.strip() for action in _ACTION.findall(output))
+            action, count = actions.most_common(1)[0] if actions else ("", 0)
             message = f"the action {short(action)} was repeated {count} times; try another one"
             yield _check("repeated action", count <= given["max_same_action"], message)
 
