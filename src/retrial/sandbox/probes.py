@@ -138,7 +138,7 @@ def _bait() -> Generator[tuple[dict[str, Any], Any]]:
         secret = _plant(Path.home(), name) or _plant(Path(folder), name) or f"{folder}/none"
         outside = [f"{place}/{name}-new" for place in (Path.home(), tempfile.gettempdir(), folder, Path.cwd())]
         for path in (secret, *outside):
-            stack.callback(Path(path).unlink, missing_ok=True)
+            stack.callback(_remove, path)
         yield (
             {
                 "tcp": tcp.getsockname()[1],
@@ -154,6 +154,12 @@ def _bait() -> Generator[tuple[dict[str, Any], Any]]:
             },
             lambda: _came(udp),
         )
+
+
+def _remove(path: str) -> None:
+    """Remove a file that a probe may have left where this process may not even look."""
+    with contextlib.suppress(OSError):
+        Path(path).unlink()
 
 
 def _plant(folder: Path, name: str) -> str | None:

@@ -51,7 +51,8 @@ class Program:
     """One program to start."""
 
     argv: tuple[str, ...]
-    """The program and its arguments; ``("python", ...)`` stands for this interpreter, started clean."""
+    """The program and its arguments; ``("python", ...)`` stands for this interpreter, started clean, and
+    ``("warm python", "name.pyc", ...)`` for a copy of one that stands started in the sandbox already."""
     files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     """Files for the private working folder, by relative path."""
     stdin: bytes = b""

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 from retrial.sandbox import syscalls
 from retrial.sandbox.program import Limits
 from retrial.sandbox.stage import Stage
+from retrial.sandbox.warm import WARM, run_here
 
 __all__ = ["start"]
 
@@ -69,7 +70,12 @@ def _become_program(stage: Stage, folder: str, limits: Limits, request: dict[str
         _write(folder, name, base64.b64decode(content))
     argv = [str(part) for part in request["argv"]]
     environment = stage.environment(folder)
+    if argv[0] == WARM and sys.platform == "linux":
+        syscalls.prctl(syscalls.PR_SET_DUMPABLE, 1)  # As executing a program does, after becoming another user.
     stage.seal(limits)
+    if argv[0] == WARM:
+        os.close(tell)
+        run_here(argv[1:], environment)
     try:
         os.execvpe(argv[0], argv, environment)  # noqa: S606  # this is what a sandbox is for
     except OSError as error:

@@ -40,7 +40,7 @@ class TestsHandler:
             SandboxError: if the sandbox, or a module that the task declares, is not available.
         """
         sandbox = await asyncio.to_thread(self._sandbox)
-        session = open_session(effect, sandbox)
+        session = await asyncio.to_thread(open_session, effect, sandbox)
         work = asyncio.ensure_future(asyncio.to_thread(examine, effect, session))
         try:
             return await asyncio.shield(work)

@@ -30,14 +30,21 @@ class Process:
     """A started program that holds one end of a socket, whose number it gets as its last argument."""
 
     def __init__(
-        self, sandbox: Sandbox, name: str, files: Mapping[str, bytes], limits: Limits, paths: tuple[str, ...] = ()
+        self,
+        sandbox: Sandbox,
+        name: str,
+        files: Mapping[str, bytes],
+        limits: Limits,
+        paths: tuple[str, ...] = (),
+        *,
+        warm: bool = False,
     ) -> None:
         ours, theirs = socket.socketpair()
         self._socket = ours
         self._ended: Ended | None = None
         self._buffer = bytearray()
         try:
-            argv = ("python", name, str(theirs.fileno()))
+            argv = ("warm python" if warm else "python", name, str(theirs.fileno()))
             self._child: Child = sandbox.start(
                 Program(argv=argv, files=files, fds=(theirs.fileno(),), paths=paths), limits
             )
@@ -52,10 +59,8 @@ class Process:
         try:
             self._socket.settimeout(_left(deadline))
             self._socket.sendall((len(frame) + len(kind)).to_bytes(4, "big") + kind + frame)
-        except TimeoutError:
-            raise Slow from None
-        except OSError:
-            # It may have answered before it went away, so the reader decides.
+        except (OSError, Slow):
+            # It may have answered before it went away or the time was over, so the reader decides.
             return
 
     def receive(self, deadline: float, limit: int = MAX_FRAME + 64) -> bytes | None:

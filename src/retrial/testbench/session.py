@@ -86,7 +86,9 @@ class Session:
     def start(self, name: str, program: bytes, paths: tuple[str, ...]) -> Process:
         """Start a process of this session, which may read ``paths`` and ends with it at the latest."""
         left = max(self.deadline - time.monotonic(), 0.1)
-        process = Process(self.sandbox, name, {name: program}, Limits(seconds=left + _GRACE), paths)
+        process = Process(
+            self.sandbox, name, {name: program}, Limits(seconds=left + _GRACE), paths, warm=name.startswith("candidate")
+        )
         self._open.append(process)
         if self.interrupted:
             process.kill()
