@@ -96,3 +96,26 @@ def test_a_run_of_a_program_says_that_its_program_is_needed():
     """A run without a recipe cannot be rebuilt, and the error says what can."""
     with pytest.raises(ConfigError, match="from that program"):
         rebuild({"algorithm": "mine", "metadata": {}})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"task": ""}, "say in words"),
+        ({"task": None}, "say in words"),
+        ({"tests": "assert f(1) == 1"}, "put it into a list"),
+        ({"tests": [3]}, "a test is 3"),
+        ({"tests": [("f(1)", 2, 3)]}, "a test is"),
+        ({"tests": [("f(1)", object())]}, "cannot be written as a literal"),
+        ({"timeout": 1e9}, "at most 3600"),
+        ({"timeout": 0}, "above 0"),
+        ({"store": ":memory:"}, "keeps nothing"),
+    ],
+)
+def test_wrong_arguments_are_refused_before_anything_is_paid_for(tmp_path, arguments, told):
+    """Each mistake is a ConfigError with what to do, and no model is asked."""
+    asked = []
+    given = {"task": "p", "tests": ["assert f() == 1"], "store": tmp_path / "s.db", **arguments}
+    with pytest.raises(ConfigError, match=told):
+        retrial.solve(**given, model=asked.append)
+    assert asked == []

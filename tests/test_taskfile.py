@@ -152,7 +152,7 @@ def test_humaneval_shaped_lines_are_read(tmp_path):
     (task,) = load(tmp_path, json.dumps(row) + "\n\n", "tasks.jsonl")
     assert (task.id, task.style, task.completes, task.entry_point) == ("HumanEval/0", "check", True, "f")
     with pytest.raises(ConfigError, match="line 1: 'test' is missing"):
-        load(tmp_path, '{"task_id": 1, "prompt": "", "entry_point": ""}', "tasks.jsonl")
+        load(tmp_path, '{"task_id": 1, "prompt": "p", "entry_point": "f"}', "tasks.jsonl")
     with pytest.raises(ConfigError, match="line 1: not JSON"):
         load(tmp_path, "{", "tasks.jsonl")
 
@@ -183,3 +183,33 @@ def test_a_database_beside_the_task_file_is_found_from_everywhere(tmp_path):
         (task,) = load(tmp_path, f'prompt = "p"\nanswer = "SELECT 1"\nevaluator = {evaluator}\n')
         spec = task.evaluator.get("parts", [task.evaluator])[0]
         assert spec["database"] == str(tmp_path / "school.db")
+
+
+@pytest.mark.parametrize("value", ["nan", "1979-05-27", "[1979-05-27]"])
+def test_an_expected_value_without_a_literal_is_refused(tmp_path, value):
+    """A value that no answer could equal is refused before a model is asked."""
+    with pytest.raises(ConfigError, match="cannot be written as a literal"):
+        load(tmp_path, f'prompt = "p"\ncases = [{{ call = "f()", expected = {value} }}]\n')
+
+
+def test_infinity_is_written_so_that_an_answer_can_equal_it(tmp_path):
+    """An infinite value becomes a call of float."""
+    (task,) = load(tmp_path, 'prompt = "p"\ncases = [{ call = "f()", expected = -inf }]\n')
+    assert task.tests == ("assert f() == float('-inf')",)
+
+
+def test_a_line_separator_within_a_string_is_no_line_end(tmp_path):
+    """JSON may hold U+2028 as it is."""
+    row = {"task_id": 7, "prompt": "a\u2028b", "entry_point": "f", "test": "def check(c): assert c()"}
+    (task,) = load(tmp_path, json.dumps(row, ensure_ascii=False), "tasks.jsonl")
+    assert (task.id, task.prompt) == ("7", "a\u2028b")
+    with pytest.raises(ConfigError, match="'prompt' is None"):
+        load(tmp_path, json.dumps({**row, "prompt": None}), "tasks.jsonl")
+
+
+def test_nesting_without_end_is_refused(tmp_path):
+    """A file that nests deeper than Python can read is a mistake in the file."""
+    with pytest.raises(ConfigError):
+        load(tmp_path, GOOD + "metadata.x = " + "[" * 5000 + "]" * 5000)
+    with pytest.raises(ConfigError):
+        load(tmp_path, "[" * 200_000, "tasks.jsonl")

@@ -42,8 +42,15 @@ DEFAULT_STORE = ".retrial/retrial.db"
 
 
 def store_path(given: str | os.PathLike[str] | None = None) -> str:
-    """Return the store that is meant: the given one, else ``RETRIAL_STORE``, else the default."""
-    return os.fspath(given) if given is not None else os.environ.get("RETRIAL_STORE") or DEFAULT_STORE
+    """Return the store that is meant: the given one, else ``RETRIAL_STORE``, else the default.
+
+    Raises:
+        ConfigError: if it is ``:memory:``, which would lose what was paid for.
+    """
+    path = os.fspath(given or "") or os.environ.get("RETRIAL_STORE") or DEFAULT_STORE
+    if path == ":memory:":
+        raise ConfigError("the store ':memory:' keeps nothing after the end; name a file")
+    return path
 
 
 def assemble(
@@ -117,8 +124,10 @@ async def solve_async(
     **options: Any,
 ) -> Result:
     """Solve one task by its tests, as ``solve`` does, within a running event loop."""
-    asserts = tuple(test if isinstance(test, str) else case_tests([test])[0] for test in tests)
+    asserts = _asserts(tests)
     if not isinstance(task, Task):
+        if not isinstance(task, str) or not task.strip():  # pyright: ignore[reportUnnecessaryIsInstance] - a user's value
+            raise ConfigError(f"the task is {task!r}; say in words what is asked")
         task = Task(prompt=task, tests=asserts, answer=answer, entry_point=entry_point, timeout=timeout)
     elif asserts or answer is not None:
         raise ConfigError(f"task {task.id!r} brings its own tests and answer; leave {tests or answer!r} out")
@@ -161,6 +170,18 @@ def algorithm_for(
 def model_name(which: Model) -> str:
     """Return what a model is called: ``provider:model``, ``recorded:FILE`` or ``scripted``."""
     return which if isinstance(which, str) else str(getattr(which, "name", "scripted"))
+
+
+def _asserts(tests: Sequence[str | tuple[str, object]]) -> tuple[str, ...]:
+    """The tests as asserts; pairs are calls and what they should give."""
+    if isinstance(tests, str):
+        raise ConfigError(f"tests is one text, {tests!r:.60}; put it into a list")
+    found: list[str] = []
+    for test in tests:
+        if not isinstance(test, str) and (not isinstance(test, tuple) or len(test) != 2):  # pyright: ignore[reportUnnecessaryIsInstance, reportUnnecessaryComparison] - a user's value
+            raise ConfigError(f"a test is {test!r}; it can be 'assert ...' or a pair of a call and its value")
+        found.append(test if isinstance(test, str) else case_tests([test])[0])
+    return tuple(found)
 
 
 def solve(task: str | Task, tests: Sequence[str | tuple[str, object]] = (), **options: Any) -> Result:

@@ -6,6 +6,7 @@ Every mistake is answered with the file, the line and the nearest right name, be
 
 from __future__ import annotations
 
+import ast
 import difflib
 import json
 import re
@@ -52,7 +53,26 @@ def case_tests(cases: Iterable[tuple[str, object]]) -> tuple[str, ...]:
     >>> case_tests([("add(1, 2)", 3)])
     ('assert add(1, 2) == 3',)
     """
-    return tuple(f"assert {call} == {expected!r}" for call, expected in cases)
+    return tuple(f"assert {call} == {_literal(call, expected)}" for call, expected in cases)
+
+
+def _literal(call: str, expected: object) -> str:
+    """The source text of an expected value.
+
+    Raises:
+        ConfigError: if the value has none, so that no answer could equal what is written.
+    """
+    text = f"float({str(expected)!r})" if expected in (float("inf"), float("-inf")) else repr(expected)
+    try:
+        same = text.startswith("float(") or ast.literal_eval(text) == expected
+    except (ValueError, SyntaxError, RecursionError):
+        same = False
+    if not same:
+        raise ConfigError(
+            f"the expected value of {call!r} is {expected!r}, which cannot be written as a literal; write a test "
+            f'instead, such as "assert {call} == ..."'
+        )
+    return text
 
 
 def load_tasks(paths: Sequence[Path]) -> list[Task]:
@@ -66,7 +86,8 @@ def load_tasks(paths: Sequence[Path]) -> list[Task]:
     for path in _files(paths):
         for task in _read_jsonl(path) if path.suffix == ".jsonl" else [_read_toml(path)]:
             if task.id in seen:
-                raise ConfigError(f"task {task.id!r} stands in {seen[task.id]} and in {path}; give one another id")
+                where = f"twice in {path}" if seen[task.id] == path else f"in {seen[task.id]} and in {path}"
+                raise ConfigError(f"task {task.id!r} stands {where}; give one another id")
             seen[task.id] = path
             tasks.append(task)
     return tasks
@@ -90,7 +111,7 @@ def _read_toml(path: Path) -> Task:
     text = _text(path)
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}") from error
     for name, value in data.items():
         where = f"{path}, line {_line_of(text, name)}"
@@ -236,19 +257,21 @@ def _cases(data: Mapping[str, Any], style: str, path: Path, text: str) -> tuple[
 def _read_jsonl(path: Path) -> list[Task]:
     """HumanEval-shaped tasks, one a line."""
     tasks: list[Task] = []
-    for number, line in enumerate(_text(path).splitlines(), 1):
+    for number, line in enumerate(_text(path).split("\n"), 1):
         if not line.strip():
             continue
         try:
             row: Any = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ConfigError(f"{path}, line {number}: not JSON ({error}); one object a line") from error
         fields = cast("dict[str, Any]", row if isinstance(row, dict) else {})
-        missing = [name for name in ("task_id", "prompt", "entry_point", "test") if name not in fields]
-        if missing:
-            raise ConfigError(
-                f"{path}, line {number}: {missing[0]!r} is missing; a task has task_id, prompt, entry_point, test"
-            )
+        for name in ("task_id", "prompt", "entry_point", "test"):
+            value = fields.get(name)
+            if not (isinstance(value, str) and value.strip()) and not (name == "task_id" and isinstance(value, int)):
+                what = f"{name!r} is {value!r}" if name in fields else f"{name!r} is missing"
+                raise ConfigError(
+                    f"{path}, line {number}: {what}; a task has the texts task_id, prompt, entry_point and test"
+                )
         tasks.append(
             Task(
                 id=str(fields["task_id"]),

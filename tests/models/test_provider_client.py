@@ -7,8 +7,8 @@ import builtins
 import traceback
 
 import pytest
-from loopback_provider import SECRET, chat, openai_error
 
+from loopback_provider import SECRET, chat, openai_error
 from retrial.core.budget import Usage
 from retrial.core.messages import Message, ModelRequest, ToolCall, ToolSpec
 from retrial.errors import ConfigError, ModelRejected, ModelTimeout, ModelUnavailable, RateLimited
@@ -250,7 +250,7 @@ def test_a_missing_key_names_the_variable(model, variable):
 
 
 @pytest.mark.parametrize(
-    ("model", "extra"), [("openai:m", r"retrial\[openai\]"), ("anthropic:m", r"retrial\[anthropic\]")]
+    ("model", "extra"), [("openai:m", r"pydantic-ai-slim\[openai\]"), ("anthropic:m", r"pydantic-ai-slim\[anthropic\]")]
 )
 @pytest.mark.parametrize("missing", ["pydantic_ai.models", "pydantic_ai.providers"])
 def test_a_missing_library_names_what_to_install(monkeypatch, model, extra, missing):

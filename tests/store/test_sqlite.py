@@ -158,8 +158,10 @@ def test_another_programs_database_is_refused_and_left_alone(tmp_path):
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE theirs (x)")
     connection.close()
+    before = path.read_bytes()
     with pytest.raises(JournalError, match="a database of another program"):
         SqliteStore(str(path))
+    assert path.read_bytes() == before
     connection = sqlite3.connect(path)
     assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("theirs",)]
     connection.close()

@@ -123,7 +123,7 @@ def _print(screen: Screen, found: dict[str, Any]) -> None:
     exists = "" if store["exists"] else " (not made yet)"
     screen.line(("store     ", "bold"), f"{store['path']}{exists}  SQLite {store['sqlite']}, {state}")
     for name, installed in found["extras"].items():
-        here = "installed" if installed else f'missing; pip install "retrial[{name}]"'
+        here = "installed" if installed else f'missing; pip install "pydantic-ai-slim[{name}]"'
         screen.line((f"{name:<10}", "bold"), here)
     screen.line((f"{'prices':<10}", "bold"), "installed" if found["prices"] else "missing; they come with any extra")
     screen.line(("set       ", "bold"), ", ".join(found["variables"]) or "no key and no RETRIAL_ variable")

@@ -10,8 +10,13 @@ from typing import Any
 from retrial.core.budget import Usage
 from retrial.core.keys import digest
 from retrial.core.reports import Check, Isolation
+from retrial.errors import ConfigError
 
 __all__ = ["Attempt", "Lesson", "Outcome", "Result", "Status", "Task", "Verdict"]
+
+
+LONGEST_TIMEOUT = 3600.0
+"""Seconds that the tests of one attempt may take at most."""
 
 
 class Status(StrEnum):
@@ -61,6 +66,15 @@ class Task:
     """What judges, as ``{"kind": ..., ...}``; None for what the recipe chooses."""
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """JSON values that nothing interprets."""
+
+    def __post_init__(self) -> None:
+        """Refuse a time limit that no clock can keep.
+
+        Raises:
+            ConfigError: naming the value.
+        """
+        if not 0 < self.timeout <= LONGEST_TIMEOUT:
+            raise ConfigError(f"timeout={self.timeout!r} must be above 0 and at most {LONGEST_TIMEOUT:g} seconds")
 
     @property
     def accepted(self) -> tuple[str, ...]:

@@ -34,8 +34,9 @@ def alive(owner: str) -> bool:
 
     A process of another machine counts as gone: a run gets here from elsewhere by being copied or imported.
     """
-    host, pid, started = owner.split(":")
-    if host != _host():
+    host, _, rest = owner.partition(":")
+    pid, _, started = rest.partition(":")
+    if host != _host() or not pid.isdecimal():
         return False
     try:
         os.kill(int(pid), 0)

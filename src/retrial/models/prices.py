@@ -53,7 +53,7 @@ def cost_usd(
     try:
         from genai_prices import Usage, calc_price  # noqa: PLC0415 - the price list is loaded when first needed
     except ImportError as error:
-        raise ConfigError(f'the price of {model!r} needs the price list; install "retrial[openai]"') from error
+        raise ConfigError(f'the price of {model!r} needs the price list; install "genai-prices"') from error
     usage = Usage(
         input_tokens=input_tokens,
         output_tokens=output_tokens,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from pathlib import Path
 
 from retrial.core.codec import encode
@@ -31,6 +32,7 @@ class RecordingClient:
 
     def __init__(self, client: ModelClient, path: str | Path) -> None:
         self.client = client
+        self._stopped = False
         self.path = Path(path)
         self.name = client.name
         try:
@@ -57,7 +59,13 @@ class RecordingClient:
             request=request,
             response=response,
         )
-        _append(self.path, json.dumps(encode(reply), ensure_ascii=False))
+        if not self._stopped:
+            try:
+                _append(self.path, json.dumps(encode(reply), ensure_ascii=False))
+            except OSError as error:
+                # The reply is paid for and goes on to the journal; half a line would spoil the recording.
+                self._stopped = True
+                warnings.warn(f"replies are no longer recorded in {self.path}: {error.strerror}", UserWarning, 2)
         return response
 
     async def aclose(self) -> None:

@@ -6,7 +6,7 @@ import sqlite3
 
 from retrial.errors import JournalError, StoreTooNew
 
-__all__ = ["APPLICATION_ID", "MIGRATIONS", "migrate"]
+__all__ = ["APPLICATION_ID", "MIGRATIONS", "check_ours", "migrate"]
 
 APPLICATION_ID = 0x72747231
 """Written into the file's header, so that another program's database is recognised as such."""
@@ -60,19 +60,25 @@ def migrate(connection: sqlite3.Connection, name: str) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Read again: another process may have done it while this one waited for the lock.
-        for script in MIGRATIONS[_checked_version(connection, name) :]:
+        for script in MIGRATIONS[check_ours(connection, name) :]:
             for statement in script.split(";"):
                 connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         raise
 
 
-def _checked_version(connection: sqlite3.Connection, name: str) -> int:
-    """The version of a file that is ours, or empty, and not newer than this code."""
+def check_ours(connection: sqlite3.Connection, name: str) -> int:
+    """Return the version of a file that is ours, or empty, and not newer than this code; nothing is changed.
+
+    Raises:
+        StoreTooNew: if a later version of retrial wrote it.
+        JournalError: if it is another program's database.
+    """
     version, owner = _pragma(connection, "user_version"), _pragma(connection, "application_id")
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if owner != APPLICATION_ID and (tables or version):

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from retrial.errors import JournalError, RetrialError, RunBusy
-from retrial.store.schema import migrate
+from retrial.store.schema import check_ours, migrate
 
 __all__ = ["Job", "Rows", "Writer"]
 
@@ -222,6 +222,8 @@ def _open(path: str) -> sqlite3.Connection:
             (folder / ".gitignore").write_text("*\n", encoding="utf-8")
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
     try:
+        # What is not ours is refused before anything in it is changed, and its journal mode is in the file.
+        check_ours(connection, repr(path))
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         migrate(connection, repr(path))
