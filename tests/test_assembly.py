@@ -107,6 +107,8 @@ def test_a_run_of_a_program_says_that_its_program_is_needed():
         ({"tests": [3]}, "a test is 3"),
         ({"tests": [("f(1)", 2, 3)]}, "a test is"),
         ({"tests": [("f(1)", object())]}, "cannot be written as a literal"),
+        ({"tests": ["assert f(1) =="]}, "no valid tests"),
+        ({"tests": ["assert 1 == 1"]}, "no valid tests"),
         ({"timeout": 1e9}, "at most 3600"),
         ({"timeout": 0}, "above 0"),
         ({"store": ":memory:"}, "keeps nothing"),

@@ -15,11 +15,12 @@ from retrial.core.messages import ModelRequest, ModelResponse
 from retrial.core.tasks import Result, Task
 from retrial.engine.engine import Engine
 from retrial.engine.run import Algorithm
-from retrial.errors import ConfigError
+from retrial.errors import ConfigError, EvaluatorError
 from retrial.evaluate.person import PersonHandler
 from retrial.evaluate.pydantic_model import PydanticHandler
 from retrial.evaluate.sql_handler import SqlHandler
 from retrial.evaluate.trust import settled
+from retrial.evaluate.unit_tests import request_of
 from retrial.models.client import ModelClient
 from retrial.models.fake import FakeLLMClient
 from retrial.models.handler import LLMHandler
@@ -31,6 +32,7 @@ from retrial.store.lessons import LessonShelf
 from retrial.store.sqlite import SqliteStore
 from retrial.taskfile import case_tests
 from retrial.testbench.handler import TestsHandler
+from retrial.testbench.supervisor import check_tests
 
 __all__ = ["DEFAULT_STORE", "Model", "algorithm_for", "assemble", "model_name", "solve", "solve_async", "store_path"]
 
@@ -161,10 +163,25 @@ def algorithm_for(
                 "the task has no tests, so nothing could fail; give tests=['assert ...'], answer='...' or an evaluator"
             )
         spec = "normalised"
+    _check_tests(task)
     if spec is None:
         return recorded("unit_tests", recipe)
     full = {"kind": spec} if isinstance(spec, str) else spec
     return recorded("checked", {**recipe, "evaluator": settled(full, names)})
+
+
+def _check_tests(task: Task) -> None:
+    """Refuse tests that could judge nothing, before an actor is paid.
+
+    Raises:
+        ConfigError: naming the task, the test and what is wrong with it.
+    """
+    for tests, style in ((task.tests, task.style), (task.hidden_tests, task.hidden_style)):
+        try:
+            if tests:
+                check_tests(request_of(task, "", tests, style))
+        except EvaluatorError as error:
+            raise ConfigError(f"task {task.id!r}: {error}") from error
 
 
 def model_name(which: Model) -> str:

@@ -15,7 +15,7 @@ from retrial.core.tasks import Task, Verdict
 from retrial.engine.run import Run
 from retrial.errors import EvaluatorError
 
-__all__ = ["UnitTests", "trace_of", "verdict_of"]
+__all__ = ["UnitTests", "request_of", "trace_of", "verdict_of"]
 
 MAX_FAILURES_SHOWN = 5
 """More than this many failed checks do not help a reflector."""
@@ -44,19 +44,21 @@ class UnitTests:
         """Judge ``output`` by ``tests`` (in the task's style unless another is given), under the key ``name``."""
         if not tests:
             raise EvaluatorError(f"task {task.id!r} has no tests, so nothing could fail; give it at least one")
-        report = await run.tests(
-            name,
-            RunTests(
-                output=output,
-                tests=tests,
-                style=style or task.style,
-                entry_point=task.entry_point,
-                prompt=task.prompt if task.completes else None,
-                timeout=task.timeout,
-                modules=task.modules,
-            ),
-        )
+        report = await run.tests(name, request_of(task, output, tests, style or task.style))
         return verdict_of(report)
+
+
+def request_of(task: Task, output: str, tests: tuple[str, ...], style: str) -> RunTests:
+    """Return the effect that judges ``output`` by ``tests`` as ``task`` says."""
+    return RunTests(
+        output=output,
+        tests=tests,
+        style=style,
+        entry_point=task.entry_point,
+        prompt=task.prompt if task.completes else None,
+        timeout=task.timeout,
+        modules=task.modules,
+    )
 
 
 def verdict_of(report: TestReport) -> Verdict:

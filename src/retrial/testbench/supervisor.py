@@ -24,7 +24,7 @@ from retrial.testbench.session import LoadFailed, Rules, Session
 from retrial.testbench.straight import NeedsJudge, run_straight
 from retrial.testbench.styles import RUST, STYLES
 
-__all__ = ["examine", "open_session"]
+__all__ = ["check_tests", "examine", "open_session"]
 
 
 def open_session(effect: RunTests, sandbox: Sandbox) -> Session:
@@ -92,6 +92,17 @@ def _check_request(effect: RunTests) -> None:
         raise ConfigError(f"unknown test style {effect.style!r}; {hint}")
     if effect.timeout <= 0 or (effect.test_timeout is not None and effect.test_timeout <= 0):
         raise ConfigError(f"timeouts must be above 0, not {effect.timeout!r} and {effect.test_timeout!r}")
+
+
+def check_tests(effect: RunTests) -> None:
+    """Refuse tests by which nothing can be judged, before there is anything to judge. Starts no process.
+
+    Raises:
+        EvaluatorError: if there is no test, or none that is valid; ConfigError for an unknown style.
+    """
+    _check_request(effect)
+    if effect.style != RUST:
+        _plan(effect)
 
 
 def _plan(effect: RunTests) -> Plan:
