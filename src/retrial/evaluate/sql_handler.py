@@ -115,6 +115,7 @@ def _opened(path: Path) -> sqlite3.Connection:
     """The database, read-only; as one that nobody changes where no other process has begun to."""
     alone = not any(Path(f"{path}{ending}").exists() for ending in ("-wal", "-journal"))
     address = f"file:{quote(str(path.resolve()))}?mode=ro{'&immutable=1' if alone else ''}"
+    connection = None
     try:
         connection = sqlite3.connect(address, uri=True, isolation_level=None, cached_statements=0)
         connection.text_factory = _text
@@ -123,6 +124,8 @@ def _opened(path: Path) -> sqlite3.Connection:
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.Error as error:
+        if connection is not None:
+            connection.close()
         raise HostError(f"database {str(path)!r} cannot be read: {error}") from error
     return connection
 
