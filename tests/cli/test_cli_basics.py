@@ -50,7 +50,7 @@ def test_doctor_shows_levels_and_no_secret(folder, retrial, monkeypatch):
 
 def test_help_is_light():
     """Importing the command loads neither rich, nor sqlite3, nor asyncio, nor any provider."""
-    code = "import retrial.cli.main, sys; print(*{'rich', 'asyncio', 'pydantic', 'retrial.engine'} & {*sys.modules})"
+    code = "import retrial.cli.main, sys; print(*{'rich', 'sqlite3', 'asyncio', 'pydantic', 'retrial.engine'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
 

@@ -1,5 +1,7 @@
 """Ctrl-C, kill -9 and a second process: whatever ends a run, what was done stays and resume goes on."""
 
+import asyncio
+import contextlib
 import json
 import signal
 import sqlite3
@@ -8,6 +10,7 @@ import time
 import pytest
 
 from cli_tasks import RIGHT, make_recording, write_task
+from retrial.cli import work
 
 SLOW = f"import time\ntime.sleep(2)\n{RIGHT}"
 
@@ -31,9 +34,8 @@ def slow(folder, process):
 
 def _tested(store):
     try:
-        with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as connection:
+        with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
             found = connection.execute("SELECT count(*) FROM event WHERE kind = 'model.completed'").fetchone()[0]
-        connection.close()
     except sqlite3.Error:
         return False
     return found > 0
@@ -71,3 +73,47 @@ def test_a_run_has_one_worker(slow, retrial):
     refused = retrial("resume", first)
     assert refused.exit_code == 11
     assert "is being worked on by process" in refused.stderr
+
+
+def test_an_impatient_person_sees_no_traceback(slow):
+    """Three quick Ctrl-C end with 2 and without a traceback."""
+    for _ in range(3):
+        with contextlib.suppress(ProcessLookupError):
+            slow.send_signal(signal.SIGINT)
+        time.sleep(0.02)
+    _, err = slow.communicate(timeout=60)
+    assert slow.returncode == 2, err
+    assert "Traceback" not in err
+    assert "go on: retrial resume" in err
+
+
+@pytest.mark.parametrize("seconds", [0.3, 0.6, 1.0])
+def test_an_interrupt_before_the_runs_are_written_names_no_run(folder, process, seconds):
+    """Ctrl-C at whatever moment ends with 2, and only a run that is in the store is named."""
+    task = write_task(folder)
+    running = process("run", task, "--model", make_recording(folder / "r.jsonl", [task], lambda request: SLOW))
+    time.sleep(seconds)
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    if "Traceback" in err and 'retrial/cli/main.py", line' in err and not out:
+        pytest.skip("Python itself was still starting")
+    assert running.returncode in (2, -signal.SIGINT), err
+    if (folder / ".retrial").exists() and "go on" in err:
+        assert "go on: retrial resume" in err
+    elif running.returncode == 2:
+        assert "nothing was begun" in err
+        assert out == ""
+
+
+def test_an_interrupt_while_runs_are_written_down_says_that_nothing_was_begun(folder, retrial, monkeypatch):
+    """If no run reached the store, nothing is named that could be resumed, and no table is printed."""
+
+    async def interrupted(engine, jobs):
+        raise asyncio.CancelledError
+
+    monkeypatch.setattr(work, "_write_down", interrupted)
+    task = write_task(folder)
+    done = retrial("run", task, "--model", make_recording(folder / "r.jsonl", [task], lambda request: RIGHT))
+    assert done.exit_code == 2
+    assert done.stdout == ""
+    assert done.stderr.strip() == "interrupted; nothing was begun"

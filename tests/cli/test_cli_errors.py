@@ -1,5 +1,6 @@
 """What goes wrong is one line on standard error that says what to do, and an exit code."""
 
+import contextlib
 import sqlite3
 
 import pytest
@@ -24,8 +25,17 @@ from retrial.models.fake import text
         (["run", "add.toml", "--trials", "11"], 4, "1<=x<=10"),
         (["run", "add.toml", "--lessons", "few"], 4, "'few' is neither a number from 1 nor 'all'"),
         (["run", "add.toml", "--model", "recorded:r.jsonl", "--sandbox", "limited", "--require-isolation", "jailed"], 4, "weaker"),
-        (["run", "add.toml", "--model", "recorded:r.jsonl", "--store", "broken.db"], 11, "not a retrial store"),
-        (["run", "add.toml", "--model", "recorded:r.jsonl", "--store", "alien.db"], 11, "another program"),
+        (["run", "add.toml", "--model", "recorded:r.jsonl", "--store", "broken.db"], 4, "not a retrial store"),
+        (["run", "add.toml", "--model", "recorded:r.jsonl", "--store", "alien.db"], 4, "another program"),
+        (["run", "add.toml", "--store", ":memory:"], 4, "keeps nothing"),
+        (["runs", "--store", ":memory:"], 4, "keeps nothing"),
+        (["run", "add.toml", "--budget-usd", "inf"], 4, "--budget-usd': 'inf' limits nothing"),
+        (["run", "add.toml", "--budget-usd", "nan"], 4, "--budget-usd': 'nan' limits nothing"),
+        (["run", "add.toml", "--budget-seconds", "nan"], 4, "--budget-seconds': 'nan' limits nothing"),
+        (["run", "add.toml", "--timeout", "nan"], 4, "--timeout': 'nan' limits nothing"),
+        (["run", "add.toml", "--timeout", "inf"], 4, "--timeout"),
+        (["resume", "last", "--budget-seconds", "inf"], 4, "--budget-seconds': 'inf' limits nothing"),
+        (["run", "add.toml", "--budget-calls", "0"], 4, "--budget-calls 0 allows none; give at least 1"),
         (["show", "last"], 4, "there is no store"),
         (["runs", "--store", "newer.db"], 4, "newer retrial"),
         (["rum", "add.toml"], 4, "rum"),
@@ -53,10 +63,9 @@ def test_each_mistake_has_one_line_and_a_code(folder, retrial, words, code, said
 
 
 def _database(path, statement):
-    connection = sqlite3.connect(path)
-    connection.execute(statement)
-    connection.commit()
-    connection.close()
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute(statement)
+        connection.commit()
 
 
 def test_a_fault_of_ours_is_said_to_be_one(folder, retrial, monkeypatch):

@@ -36,7 +36,7 @@ def doctor(store: str | None, as_json: bool) -> int:
     """Show what holds here: isolation, store, providers."""
     from retrial.cli.screen import Screen
 
-    screen = Screen(as_json=as_json)
+    screen = Screen(as_json=as_json, store=store)
     found = _examine(store)
     if as_json:
         screen.json(found)
@@ -81,6 +81,7 @@ def _installed(module: str) -> bool:
 
 def _store(path: Path) -> dict[str, Any]:
     """Whether the store's folder can hold a database that several processes share."""
+    import contextlib
     import sqlite3
     import tempfile
 
@@ -89,12 +90,13 @@ def _store(path: Path) -> dict[str, Any]:
         folder = folder.parent
     found = {"path": str(path), "exists": path.exists(), "sqlite": sqlite3.sqlite_version, "usable": True, "reason": ""}
     try:
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".retrial-") as trial:
-            connection = sqlite3.connect(Path(trial, "trial.db"))
+        with (
+            tempfile.TemporaryDirectory(dir=folder, prefix=".retrial-") as trial,
+            contextlib.closing(sqlite3.connect(Path(trial, "trial.db"))) as connection,
+        ):
             mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
             connection.execute("CREATE TABLE t (x)")
             connection.commit()
-            connection.close()
     except (OSError, sqlite3.Error) as error:
         reason = f"{folder} cannot hold it ({error}); name another file with --store or RETRIAL_STORE"
         return {**found, "usable": False, "reason": reason}

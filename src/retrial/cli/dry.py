@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from retrial.cli import exits
-from retrial.cli.render import money, plural
+from retrial.cli.render import money, plural, short
 from retrial.cli.screen import Screen
 from retrial.core.budget import Budget
 from retrial.core.tasks import Task
@@ -39,7 +39,7 @@ def foretell(tasks: Sequence[Task], algorithm: Algorithm, share: Budget, options
         return exits.SOLVED
     for task in tasks[:20]:
         visible = plural(len(task.tests), "test file" if task.style == "check" else "test")
-        screen.line((task.id, "bold"), f"  {visible}, {task.timeout:g} s")
+        screen.line((short(task.identified().id), "bold"), f"  {visible}, {task.timeout:g} s")
     if len(tasks) > 20:
         screen.line(f"and {plural(len(tasks) - 20, 'task')} more")
     screen.line(f"calls   at most {calls:,}: {plural(len(tasks), 'task')}, {each} each")

@@ -28,6 +28,7 @@ def export(names: tuple[str, ...], everything: bool, output: Path | None, store:
     from retrial.cli.finding import find_some, opened
     from retrial.cli.work import asynchronously
     from retrial.core.events import event_to_json
+    from retrial.errors import ConfigError
     from retrial.log.jsonl import write_events
 
     if bool(names) == everything:
@@ -45,7 +46,10 @@ def export(names: tuple[str, ...], everything: bool, output: Path | None, store:
         for event in events:
             sys.stdout.write(event_to_json(event) + "\n")
         return
-    write_events(output, events)
+    try:
+        write_events(output, events)
+    except ConfigError as error:
+        raise exits.Stopped(f"error: {error}", exits.ENVIRONMENT) from error
     count = len({event.run_id for event in events})
     click.echo(f"wrote {count} run{'' if count == 1 else 's'} ({len(events)} events) to {output}", err=True)
 
@@ -78,7 +82,7 @@ def import_(file: Path, store: str | None, as_json: bool) -> int:
         finally:
             await journal.close()
 
-    screen = Screen(as_json=as_json)
+    screen = Screen(as_json=as_json, store=store)
     ends = asynchronously(take()) if by_run else []
     if as_json:
         runs = [{"run_id": run_id, "outcome": outcome, "detail": detail} for run_id, outcome, detail in ends]
@@ -90,15 +94,21 @@ def import_(file: Path, store: str | None, as_json: bool) -> int:
         screen.remark(f"note: the last line of {file} was cut off and is left out")
     if not ends:
         raise exits.Stopped(f"nothing to import: {file} holds no whole event", exits.NOTHING)
-    return exits.USAGE if any(outcome in ("conflicting", "busy") for _, outcome, _ in ends) else exits.SOLVED
+    return (
+        exits.USAGE if any(outcome in ("conflicting", "busy", "unreadable") for _, outcome, _ in ends) else exits.SOLVED
+    )
 
 
 async def _take(journal: SqliteStore, run_id: str, numbered: list[tuple[int, Event]]) -> tuple[str, str, str]:
     """Bring one run into the store; return its id, what was done, and why."""
+    from retrial.cli.sound import first_fault
     from retrial.engine.owner import refuse_if_busy
     from retrial.errors import RunBusy, RunNotFound
 
     events = [event for _, event in numbered]
+    fault = first_fault(events)
+    if fault is not None:
+        return run_id, "unreadable", f"line {numbered[fault[0]][0]}: {fault[1]}; left out"
     try:
         stored = await journal.events(run_id)
     except RunNotFound:

@@ -15,6 +15,7 @@ __all__ = [
     "NOTHING",
     "NOT_SOLVED",
     "SOLVED",
+    "UNWRITTEN",
     "USAGE",
     "Stopped",
     "of_error",
@@ -41,6 +42,10 @@ GATE = 12
 """The evaluator did not prove itself."""
 
 
+UNWRITTEN: list[OSError] = []
+"""Why results could not be written while a command went on with its work."""
+
+
 class Stopped(Exception):
     """A command ends early, with a line for the user and an exit code."""
 
@@ -57,6 +62,8 @@ def of_error(error: BaseException) -> int:
     """
     if isinstance(error, Stopped):
         return error.code
+    if isinstance(error, errors.JournalError) and any(words in str(error) for words in _NO_STORE):
+        return USAGE
     found = next((code for kind, code in _CODES.items() if isinstance(error, kind)), None)
     return FAULT if found is None else found
 
@@ -71,7 +78,10 @@ def of_statuses(statuses: Iterable[str]) -> int:
     return next((code for status, code in _STATUSES.items() if status in found), SOLVED)
 
 
-_CODES = {
+_NO_STORE = ("not a retrial store", "of another program")
+"""What the store says of a file that is none: a wrong name, which resuming does not mend."""
+
+_CODES: dict[type[BaseException], int] = {
     errors.DuplicateKey: FAULT,
     errors.HandlerMissing: FAULT,
     errors.ConfigError: USAGE,
@@ -83,6 +93,7 @@ _CODES = {
     errors.JournalError: ENVIRONMENT,
     errors.EffectError: ENVIRONMENT,
     errors.EvaluatorError: ENVIRONMENT,
+    OSError: ENVIRONMENT,
 }
 """The first that fits counts."""
 

@@ -7,10 +7,10 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
 from retrial.assembly import store_path
+from retrial.cli.hints import command
 from retrial.core.events import RUN_FINISHED, Event
 from retrial.engine.owner import alive, owner_of
 from retrial.errors import ConfigError, RunNotFound
-from retrial.log.journal import Journal
 from retrial.store.sqlite import SqliteStore
 
 __all__ = ["batch_of", "find_some", "opened", "standing", "task_id_of"]
@@ -25,7 +25,9 @@ async def opened(store: str | None) -> AsyncGenerator[SqliteStore]:
     """
     path = store_path(store)
     if not os.path.exists(path):  # noqa: ASYNC240, PTH110 - one look, before any work that it could hold up
-        raise ConfigError(f"there is no store {path!r} yet; `retrial run` makes it, or name another with --store")
+        raise ConfigError(
+            f"there is no store {path!r} yet; `{command('run TASK', store)}` makes it, or name another with --store"
+        )
     journal = SqliteStore(path)
     try:
         yield journal
@@ -33,7 +35,7 @@ async def opened(store: str | None) -> AsyncGenerator[SqliteStore]:
         await journal.close()
 
 
-async def find_some(journal: Journal, name: str) -> list[str]:
+async def find_some(journal: SqliteStore, name: str) -> list[str]:
     """Return the ids of the runs that ``name`` means, in order: an id, the beginning of one, a batch, or ``last``.
 
     Raises:
@@ -43,14 +45,14 @@ async def find_some(journal: Journal, name: str) -> list[str]:
     if name == "last":
         newest = await journal.heads(1)
         if not newest:
-            raise RunNotFound("there are no runs yet; `retrial run TASK` makes one")
+            raise RunNotFound(f"there are no runs yet; `{command('run TASK', journal.path)}` makes one")
         name = batch_of(newest[0].first.run_id)
     found = sorted(head.first.run_id for head in await journal.heads(prefix=name))
     if name in found:
         return [name]
     batches = list(dict.fromkeys(batch_of(run_id) for run_id in found))
     if not batches:
-        raise RunNotFound(f"no run {name!r}; `retrial runs` lists those there are")
+        raise RunNotFound(f"no run {name!r}; `{command('runs', journal.path)}` lists those there are")
     if len(batches) > 1:
         some = ", ".join(batches[:3])
         raise ConfigError(

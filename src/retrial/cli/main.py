@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -36,11 +38,14 @@ class Boundary(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a reader that went away is no error."""
         try:
+            exits.UNWRITTEN.clear()
             code = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError:
             _let_go_of_stdout()
             return exits.SOLVED
+        if exits.UNWRITTEN:
+            raise exits.UNWRITTEN[0]
         return code
 
     def main(self, args: Sequence[str] | None = None, *positional: Any, **options: Any) -> NoReturn:
@@ -51,20 +56,24 @@ class Boundary(click.Group):
 
     def _guarded(self, given: list[str], debug: bool, *positional: Any, **options: Any) -> int:
         """Run the command and return the exit code."""
+        if not _open_streams():
+            _say("error: standard output is closed; send it somewhere, as in: retrial ... > FILE")
+            return exits.ENVIRONMENT
         _print_whatever_comes()
         try:
             code = super().main([word for word in given if word != "--debug"], *positional, **options)
         except click.exceptions.Abort:
-            _say("interrupted")
+            _say("interrupted; nothing was begun" if {"run", "resume"} & {*given[:2]} else "interrupted")
             return exits.INTERRUPTED
         except click.ClickException as error:
             context = getattr(error, "ctx", None)
             _say(f"error: {error.format_message()}{_see(context)}")
             return exits.USAGE
-        except (RetrialError, exits.Stopped) as error:
+        except (RetrialError, exits.Stopped, OSError) as error:
             if debug:
                 raise
-            _say(f"{'' if isinstance(error, exits.Stopped) else 'error: '}{error}")
+            _say(f"{'' if isinstance(error, exits.Stopped) else 'error: '}{_words(error)}")
+            _let_go_of_stdout()
             return exits.of_error(error)
         except Exception as error:
             if debug:
@@ -104,7 +113,12 @@ def main() -> NoReturn:
     # A thousand runs at once hold a hundred thousand objects, none of them in a cycle; at the default of 700 the
     # collector goes through them so often that it takes a seventh of the time.
     gc.set_threshold(50_000, 20, 50)
-    cli.main()
+    try:
+        cli.main()
+    except KeyboardInterrupt:
+        sys.exit(exits.INTERRUPTED)
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # What is left is to let go, which is no place to be stopped in.
 
 
 def _see(context: click.Context | None) -> str:
@@ -118,6 +132,22 @@ def _say(text: str) -> None:
     click.echo("".join(char if char.isprintable() else repr(char)[1:-1] for char in line), err=True)
 
 
+def _words(error: Exception) -> str:
+    """What an error says; one of the system's is told apart from what it is about."""
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error) or type(error).__name__
+    place = "a file or standard output" if error.filename is None else repr(os.fsdecode(error.filename))
+    return f"cannot use {place}: {error.strerror}; free some space, check its rights, or name another place"
+
+
+def _open_streams() -> bool:
+    """Stand in for a stream that was closed, and tell whether there is a standard output."""
+    there = sys.stdout is not None  # pyright: ignore[reportUnnecessaryComparison] - None where it was closed
+    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison] - as above
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open as long as the program
+    return there
+
+
 def _print_whatever_comes() -> None:
     """Let no character that a stream cannot encode end the program."""
     for stream in (sys.stdout, sys.stderr):
@@ -127,8 +157,11 @@ def _print_whatever_comes() -> None:
 
 
 def _let_go_of_stdout() -> None:
-    """Send what is still to be written nowhere, since nobody reads it."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    """Send what is still to be written nowhere if it cannot be written."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 if __name__ == "__main__":

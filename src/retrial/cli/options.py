@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,12 +11,40 @@ import click
 if TYPE_CHECKING:
     from retrial.core.budget import Budget
 
-__all__ = ["LEVELS", "as_json", "budget_of", "budget_options", "count", "jobs_option", "store_option", "verbose_option"]
+__all__ = [
+    "LEVELS",
+    "Amount",
+    "as_json",
+    "budget_of",
+    "budget_options",
+    "count",
+    "jobs_option",
+    "store_option",
+    "verbose_option",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 LEVELS = ("jailed", "confined", "limited")
 """Levels of isolation, strongest first."""
+
+
+class Amount(click.FloatRange):
+    """A number that can limit something, which neither infinity nor the number that is none can."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read it."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} limits nothing; give a number such as 30, or leave the option out.", param, ctx)
+        return number
+
+
+def _store(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Read the name of a store; an empty one stands for none."""
+    if value == ":memory:":
+        raise click.BadParameter(f"{value!r} keeps nothing once the command ends; name a file.", context, parameter)
+    return value or None
 
 
 def count(context: click.Context, parameter: click.Parameter, value: str) -> int:
@@ -34,6 +63,7 @@ def count(context: click.Context, parameter: click.Parameter, value: str) -> int
 store_option = click.option(
     "--store",
     metavar="FILE",
+    callback=_store,
     help="Where runs and lessons are kept.  [default: $RETRIAL_STORE or .retrial/retrial.db]",
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
@@ -46,8 +76,8 @@ jobs_option = click.option(
 def budget_options(function: F) -> F:
     """Add the four limits of a budget."""
     for name, kind, text in (
-        ("seconds", click.FloatRange(min=0, min_open=True), "Seconds of work on each task, at most."),
-        ("usd", click.FloatRange(min=0), "US dollars, at most; may overshoot by a call a task."),
+        ("seconds", Amount(min=0, min_open=True), "Seconds of work on each task, at most."),
+        ("usd", Amount(min=0), "US dollars, at most; may overshoot by a call a task."),
         ("tokens", click.IntRange(min=0), "Tokens read and written, at most; may overshoot by a call a task."),
         ("calls", click.IntRange(min=0), "Model calls of the whole invocation, at most; shared equally by the tasks."),
     ):

@@ -9,7 +9,7 @@ from typing import Any, Self
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.progress import TimeRemainingColumn as Remaining
 
-from retrial.cli.render import lesson_lines, money, trial_lines
+from retrial.cli.render import lesson_lines, money, short, trial_lines
 from retrial.cli.screen import Screen
 from retrial.core.codec import decode
 from retrial.core.events import RUN_FINISHED, RUN_RESUMED, Event
@@ -39,6 +39,7 @@ class Live:
         self._waiting: dict[str, list[Callable[[], None]]] = {}
         self._running: dict[str, None] = {}
         self._failing: set[str] = set()
+        self._asked_again: set[tuple[str, str]] = set()
         self._solved = 0
         self._tokens = 0
         self._cost: float | None = 0.0
@@ -82,8 +83,11 @@ class Live:
             self._tell(run_id, lambda: trial_lines(self._screen, attempt))
         elif event.kind == "reflexion.lesson":
             lesson = decode(Lesson, event.data["lesson"])
-            self._tell(run_id, lambda: lesson_lines(self._screen, lesson))
+            again = (run_id, event.key.rpartition("/")[0]) in self._asked_again
+            self._tell(run_id, lambda: lesson_lines(self._screen, lesson, again=again))
         elif event.kind == "model.completed":
+            if event.key.endswith("/reflector.again"):
+                self._asked_again.add((run_id, event.key.rpartition("/")[0]))
             self._spend(event.data["outcome"].get("usage", {}))
         self._progress.update(self._bar, description=self._screen.shown(self._words(event)))
 
@@ -125,7 +129,7 @@ class Live:
             scope, _, name = event.key.rpartition("/")
             doing = _DOING.get(name.partition(".")[0], "working")
             return f"{scope.replace('.', ' ')}: {doing}" if scope.startswith("trial.") else doing
-        now = [self._tasks[run_id] for run_id in list(self._running)[:2]]
+        now = [short(self._tasks[run_id]) for run_id in list(self._running)[:2]]
         more = len(self._running) - len(now)
         names = ", ".join(name if len(name) <= 16 else f"{name[:15]}…" for name in now)
         return (

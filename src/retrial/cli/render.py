@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
@@ -20,6 +21,7 @@ __all__ = [
     "money",
     "new_table",
     "plural",
+    "short",
     "status_text",
     "trial_lines",
     "usage_words",
@@ -44,7 +46,7 @@ def header(screen: Screen, task_id: str, label: str, level: str) -> None:
     where = (
         (level, "green") if level == "jailed" else (f"not jailed: {level}", "yellow") if level else "no code ran yet"
     )
-    screen.line((task_id, "bold"), " · ", label, " · ", where)
+    screen.line((short(task_id), "bold"), " · ", label, " · ", where)
 
 
 def trial_lines(screen: Screen, attempt: Attempt) -> None:
@@ -69,9 +71,11 @@ def verdict_words(verdict: Verdict) -> str:
     return f"{verdict.passed_count} of {verdict.valid_count} checks passed"
 
 
-def lesson_lines(screen: Screen, lesson: Lesson) -> None:
-    """Print a lesson, with what is unusual about it."""
+def lesson_lines(screen: Screen, lesson: Lesson, *, again: bool = False) -> None:
+    """Print a lesson, with what is unusual about it; ``again``: the reflector was asked twice for it."""
     marks = list(lesson.faults)
+    if again:
+        marks.insert(0, "asked again, since the first reply could not be used")
     if lesson.origin == "fallback":
         marks.insert(0, "no usable lesson was written, so this is the evaluator's output")
     text = screen.text((lesson.text, "cyan"))
@@ -142,6 +146,18 @@ def plural(count: int, noun: str) -> str:
     ('1 trial', '2 trials')
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def short(task_id: str) -> str:
+    r"""Return a task's id in a line, or the beginning of one that is a digest or a whole prompt.
+
+    >>> short("two\nsum"), short("0f" * 32)
+    ('two sum', '0f0f0f0f0f0f')
+    """
+    if re.fullmatch(r"[0-9a-f]{64}", task_id):
+        return task_id[:12]
+    line = " ".join(task_id.split())
+    return line if len(line) <= 40 else f"{line[:39]}…"
 
 
 def new_table(columns: Sequence[str], numbers: Iterable[str] = (), wrapped: Iterable[str] = ("task", "why")) -> Table:

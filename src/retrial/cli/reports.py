@@ -8,7 +8,8 @@ from typing import Any
 from rich.text import Text
 
 from retrial.cli import exits
-from retrial.cli.render import closing, new_table, plural, status_text, usage_words, value_of
+from retrial.cli.hints import larger, remedy
+from retrial.cli.render import closing, new_table, plural, short, status_text, usage_words, value_of
 from retrial.cli.screen import Screen
 from retrial.core.budget import Usage
 from retrial.core.codec import encode
@@ -16,6 +17,9 @@ from retrial.core.tasks import Lesson, Result, Status
 from retrial.errors import RetrialError
 
 __all__ = ["record", "report", "summary", "table", "usage_record"]
+
+NO_CAUSES: Mapping[str, str] = {}
+"""Where no run was ended by an error."""
 
 
 def report(
@@ -25,9 +29,13 @@ def report(
     ends: Mapping[str, Result | RetrialError],
     *,
     label: str,
+    causes: Mapping[str, str] = NO_CAUSES,
     interrupted: bool = False,
 ) -> int:
-    """Print the results of runs (``tasks`` are their task ids) and return the exit code."""
+    """Print the results of runs and return the exit code.
+
+    ``tasks`` are their task ids, ``causes`` the types of the errors that ended some of them.
+    """
     results = {run_id: ends[run_id] for run_id in tasks if run_id in ends}
     good = [end for end in results.values() if isinstance(end, Result)]
     errors = [end for end in results.values() if not isinstance(end, Result)]
@@ -43,8 +51,9 @@ def report(
             screen.line(line)
     for run_id, end in results.items():
         if not isinstance(end, Result):
-            screen.err.print(screen.text(("error: ", "red"), f"{tasks[run_id]}: {end}"), soft_wrap=True)
-    _say_how_to_go_on(screen, batch, tasks, good, interrupted)
+            screen.err.print(screen.text(("error: ", "red"), f"{short(tasks[run_id])}: {end}"), soft_wrap=True)
+    _say_how_to_go_on(screen, batch, good, causes, interrupted)
+    _say_where_to_look(screen, batch, tasks, good)
     if interrupted:
         return exits.INTERRUPTED
     return max((exits.of_error(error) for error in errors), default=0) or exits.of_statuses(one.status for one in good)
@@ -112,7 +121,7 @@ def table(screen: Screen, tasks: Mapping[str, str], results: Iterable[Result]) -
     for one in results:
         score = record("", one)["score"]
         shown.add_row(
-            screen.text((tasks[one.run_id], "bold")),
+            screen.text((short(tasks[one.run_id]), "bold")),
             status_text(screen, "not begun" if _untouched(one) else one.status),
             str(len(one.attempts)),
             "" if score is None else f"{score:.2f}",
@@ -150,22 +159,32 @@ def _summary_lines(results: Sequence[Result], label: str) -> list[str]:
 
 
 def _say_how_to_go_on(
-    screen: Screen, batch: str, tasks: Mapping[str, str], results: Sequence[Result], interrupted: bool
+    screen: Screen, batch: str, results: Sequence[Result], causes: Mapping[str, str], interrupted: bool
 ) -> None:
-    """Say what can be done next."""
+    """Say how the runs that have not ended can be brought to an end, or what has to be changed first."""
+    again = screen.command(f"resume {batch}")
     open_ends = [one for one in results if not one.status.final]
-    if interrupted or open_ends:
-        budget = any(one.status is Status.BUDGET_EXCEEDED for one in open_ends)
-        more = " with a larger budget (--budget-calls N)" if budget else ""
-        screen.remark(f"{'interrupted; ' if interrupted else ''}go on{more}: retrial resume {batch}")
+    remedies = {
+        one.run_id: remedy(causes.get(one.run_id, ""), again) for one in open_ends if one.status is Status.FAILED
+    }
+    if interrupted or any(not remedies.get(one.run_id) for one in open_ends):
+        refusals = [one.error for one in open_ends if one.status is Status.BUDGET_EXCEEDED]
+        more = f" {larger(refusals)}" if refusals else ""
+        screen.remark(f"{'interrupted; ' if interrupted else ''}go on{more}: {again}")
+    for words in dict.fromkeys(filter(None, remedies.values())):
+        screen.remark(words)
+
+
+def _say_where_to_look(screen: Screen, batch: str, tasks: Mapping[str, str], results: Sequence[Result]) -> None:
+    """Say how to look at the attempts."""
     if len(tasks) == 1 and results and results[0].attempts:
         count = sum("duplicate" not in one.faults for one in _learnt(results[0]))
         kept = (
             f"{plural(count, 'lesson')} stored under the task's id (--from-stored begins with them); " if count else ""
         )
-        screen.remark(f"{kept}every attempt: retrial show {batch}")
+        screen.remark(f"{kept}every attempt: {screen.command(f'show {batch}')}")
     elif results and len(tasks) > 1:
-        screen.remark(f"every attempt of one task: retrial show {results[0].run_id}")
+        screen.remark(f"every attempt of one task: {screen.command(f'show {results[0].run_id}')}")
 
 
 def _learnt(result: Result) -> list[Lesson]:

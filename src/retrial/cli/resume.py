@@ -42,8 +42,8 @@ def resume(name: str, **options: Any) -> int:
     from retrial.cli.work import Setup, carry_out, label_of
 
     budget = budget_of(options)
-    screen = Screen(as_json=options["as_json"])
-    found = _look(name, options["store"])
+    screen = Screen(as_json=options["as_json"], store=options["store"])
+    found = _look(screen, name, options["store"])
     chosen = _unfinished(found) or (found if options["restart"] else [])
     if not chosen:
         return _say_finished(screen, found, report)
@@ -81,7 +81,8 @@ def replay(name: str, store: str | None, as_json: bool) -> int:
     from retrial.engine.engine import Engine
     from retrial.recipes import rebuild
 
-    found = _look(name, store)
+    screen = Screen(as_json=as_json, store=store)
+    found = _look(screen, name, store)
 
     async def again() -> dict[str, Result]:
         async with opened(store) as journal:
@@ -90,7 +91,6 @@ def replay(name: str, store: str | None, as_json: bool) -> int:
                 events[0].run_id: await engine.replay(events[0].run_id, rebuild(events[0].data)) for events in found
             }
 
-    screen = Screen(as_json=as_json)
     ends = asynchronously(again())
     tasks = {events[0].run_id: task_id_of(events[0]) for events in found}
     code = report(screen, _common(found), tasks, ends, label=_label(found[0][0]))
@@ -98,16 +98,24 @@ def replay(name: str, store: str | None, as_json: bool) -> int:
     return code
 
 
-def _look(name: str, store: str | None) -> list[list[Event]]:
-    """The events of the runs that are meant."""
+def _look(screen: Screen, name: str, store: str | None) -> list[list[Event]]:
+    """The events of the runs that are meant, without those that cannot be told."""
+    from retrial.cli import exits
     from retrial.cli.finding import find_some, opened
+    from retrial.cli.sound import why_unreadable
     from retrial.cli.work import asynchronously
 
     async def look() -> list[list[Event]]:
         async with opened(store) as journal:
             return [await journal.events(run_id) for run_id in await find_some(journal, name)]
 
-    return asynchronously(look())
+    every = asynchronously(look())
+    odd = {events[0].run_id: why for events in every if (why := why_unreadable(events))}
+    if len(odd) == len(every):
+        raise exits.Stopped("; ".join(f"unreadable: run {one}: {why}" for one, why in odd.items()), exits.ENVIRONMENT)
+    for run_id, why in odd.items():
+        screen.remark(f"left out: run {run_id} is unreadable: {why}")
+    return [events for events in every if events[0].run_id not in odd]
 
 
 def _unfinished(found: list[list[Event]]) -> list[list[Event]]:

@@ -11,6 +11,7 @@ import click
 from retrial.cli import exits
 from retrial.cli.options import (
     LEVELS,
+    Amount,
     as_json,
     budget_of,
     budget_options,
@@ -56,7 +57,7 @@ _EXAMPLES = (
     help="What a fresh trial is told: lessons, the failed checks, or both.",
 )
 @budget_options
-@click.option("--timeout", type=click.FloatRange(0, 3600, min_open=True), help="Seconds for all tests of one attempt.")
+@click.option("--timeout", type=Amount(0, 3600, min_open=True), help="Seconds for all tests of one attempt.")
 @jobs_option
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N tasks.")
 @store_option
@@ -108,7 +109,7 @@ def _start(
     from retrial.core.codec import encode
     from retrial.engine.engine import new_run_id
 
-    screen = Screen(as_json=options["as_json"])
+    screen = Screen(as_json=options["as_json"], store=options["store"])
     setup = Setup(
         actor=options["model"],
         reflector=options["reflector_model"],
@@ -148,10 +149,9 @@ def shares(budget: Budget, count: int, at_once: int) -> Budget:
         ("tokens", budget.max_tokens, share.max_tokens),
     ):
         if given is not None and not part:
-            raise ConfigError(
-                f"--budget-{name} {given} is less than one for each of {count} task{'' if count == 1 else 's'}; "
-                f"give at least {count}, or take fewer tasks with --limit"
-            )
+            why = "allows none" if count == 1 else f"is less than one for each of {count} tasks"
+            how = "" if count == 1 else ", or take fewer tasks with --limit"
+            raise ConfigError(f"--budget-{name} {given} {why}; give at least {count}{how}")
     return share
 
 
@@ -161,11 +161,35 @@ def _tasks(paths: tuple[Path, ...], timeout: float | None, limit: int | None) ->
 
     from retrial.taskfile import load_tasks
 
-    tasks = load_tasks(paths)[:limit]
+    files = [file for path in paths for file in _files(path)]
+    tasks = load_tasks(files)[:limit]
     if not tasks:
         names = ", ".join(str(path) for path in paths)
         raise exits.Stopped(f"nothing to run: {names} holds no task; `retrial new NAME` makes one", exits.NOTHING)
     return tasks if timeout is None else [replace(task, timeout=timeout) for task in tasks]
+
+
+def _files(path: Path) -> list[Path]:
+    """The task files that a path means: itself, or those in it, without the recordings that --record left there."""
+    if not path.is_dir():
+        return [path]
+    children = sorted(child for child in path.iterdir() if child.suffix in (".toml", ".jsonl"))
+    recordings = [child for child in children if child.suffix == ".jsonl" and _is_recording(child)]
+    for child in recordings:
+        click.echo(f"note: {click.format_filename(child)} is a recording and no task; it is left out", err=True)
+    return [child for child in children if child not in recordings]
+
+
+def _is_recording(path: Path) -> bool:
+    """Whether a file's first line is a recorded reply."""
+    import json
+
+    try:
+        with path.open("rb") as file:
+            first: Any = json.loads(file.readline())
+    except (OSError, ValueError):
+        return False
+    return isinstance(first, dict) and "digest" in first and "request" in first
 
 
 def run_ids(batch: str, count: int) -> list[str]:

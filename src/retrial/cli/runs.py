@@ -30,13 +30,13 @@ def runs(limit: int, store: str | None, as_json: bool) -> None:
         async with opened(store) as journal:
             return [await journal.events(head.first.run_id) for head in await journal.heads(limit)]
 
-    screen = Screen(as_json=as_json)
+    screen = Screen(as_json=as_json, store=store)
     rows = [_row(events) for events in asynchronously(look())]
     if as_json:
         screen.json({"runs": rows})
         return
     if not rows:
-        screen.remark("there are no runs yet; `retrial run TASK` makes one")
+        screen.remark(f"there are no runs yet; `{screen.command('run TASK')}` makes one")
         return
     _print(screen, rows)
 
@@ -45,9 +45,15 @@ def _row(events: list[Event]) -> dict[str, Any]:
     """One run as JSON values."""
     from retrial.cli.finding import standing, task_id_of
     from retrial.cli.reports import usage_record
+    from retrial.cli.sound import why_unreadable
+    from retrial.core.budget import Usage
     from retrial.log.views import trials, usage_of
 
     start = events[0]
+    why = why_unreadable(events)
+    if why:
+        odd = {"task_id": "", "algorithm": "", "status": "unreadable", "trials": 0, "usage": usage_record(Usage())}
+        return {"run_id": start.run_id, **odd, "started": _iso(start.at), "model": "", "reason": why}
     return {
         "run_id": start.run_id,
         "task_id": task_id_of(start),
@@ -55,14 +61,14 @@ def _row(events: list[Event]) -> dict[str, Any]:
         "status": standing(events),
         "trials": len(trials(events)),
         "usage": usage_record(usage_of(events)),
-        "started": datetime.fromtimestamp(start.at, UTC).isoformat(timespec="seconds"),
+        "started": _iso(start.at),
         "model": start.data.get("metadata", {}).get("label", ""),
     }
 
 
 def _print(screen: Screen, rows: list[dict[str, Any]]) -> None:
     """Print the table; a narrow one leaves out the recipe and, since the id begins with it, the time."""
-    from retrial.cli.render import money, new_table, status_text
+    from retrial.cli.render import money, new_table, short, status_text
 
     narrow = screen.out.width < 100
     more = () if narrow else ("recipe", "started")
@@ -71,7 +77,7 @@ def _print(screen: Screen, rows: list[dict[str, Any]]) -> None:
         cost = row["usage"]["cost_usd"]
         table.add_row(
             screen.text((row["run_id"], "cyan")),
-            screen.text(_short(row["task_id"])),
+            screen.text(short(row["task_id"])),
             status_text(screen, row["status"]),
             str(row["trials"]),
             str(row["usage"]["calls"]),
@@ -79,12 +85,15 @@ def _print(screen: Screen, rows: list[dict[str, Any]]) -> None:
             *(() if narrow else (screen.text(row["algorithm"]), _moment(row["started"]))),
         )
     screen.show(table)
+    odd = next((row["run_id"] for row in rows if row["status"] == "unreadable"), None)
+    if odd is not None:
+        screen.remark(f"why one is unreadable: {screen.command(f'show {odd}')}")
 
 
-def _short(task_id: str) -> str:
-    """A task's id, or the beginning of one that is a digest or a whole prompt."""
-    line = " ".join(task_id.split())
-    return line if len(line) <= 40 else f"{line[:12]}…"
+def _iso(at: Any) -> str:
+    """A time in UTC; an odd one is the beginning of all."""
+    known = at if isinstance(at, (int, float)) and 0 <= at < 1e11 else 0.0
+    return datetime.fromtimestamp(known, UTC).isoformat(timespec="seconds")
 
 
 def _moment(iso: str) -> str:

@@ -10,10 +10,13 @@ import io
 import os
 import sys
 import unicodedata
-from typing import TextIO
+from typing import Any, TextIO
 
 from rich.console import Console, RenderableType
 from rich.text import Text
+
+from retrial.cli import exits
+from retrial.cli.hints import command
 
 __all__ = ["PIPE_WIDTH", "Screen", "harmless"]
 
@@ -40,20 +43,34 @@ def _steers(char: str) -> bool:
 
 
 class _Pipe(Console):
-    """A console that falls silent when nobody reads it, instead of ending the program."""
+    """A console that falls silent when it cannot write, instead of ending the work that it tells of."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print; what a full disk keeps back is reported when the command ends."""
+        try:
+            super().print(*objects, **options)
+        except OSError as error:
+            if self.file is sys.stdout:
+                exits.UNWRITTEN.append(error)
+            self._fall_silent()
 
     def on_broken_pipe(self) -> None:
-        """Send the rest nowhere."""
+        """Send the rest nowhere: nobody reads it."""
+        self._fall_silent()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+    def _fall_silent(self) -> None:
         self.quiet = True
         self.file = io.StringIO()
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 class Screen:
     """Where a command writes: ``out`` for results, ``err`` for progress and for what a person should know besides."""
 
-    def __init__(self, *, as_json: bool = False) -> None:
-        """Open both; with ``as_json`` everything readable goes to standard error."""
+    def __init__(self, *, as_json: bool = False, store: str | None = None) -> None:
+        """Open both; with ``as_json`` everything readable goes to standard error. ``store`` is what hints name."""
+        self._store = store
+        self._noted: set[str] = set()
         self.err = _console(sys.stderr)
         self.out = self.err if as_json else _console(sys.stdout)
         self.as_json = as_json
@@ -83,8 +100,14 @@ class Screen:
         self.out.print(self.text(*parts), soft_wrap=not self.out.is_terminal)
 
     def show(self, item: RenderableType) -> None:
-        """Print something of rich's, made of texts from here."""
-        self.out.print(item)
+        """Print something of rich's, made of texts from here; what fills a line up is left out where no one sees it."""
+        if self.out.is_terminal:
+            self.out.print(item)
+            return
+        with self.out.capture() as taken:
+            self.out.print(item)
+        lines = taken.get().splitlines()
+        self.out.print(Text("\n".join(line.rstrip() for line in lines)), soft_wrap=True)
 
     def verbatim(self, words: str) -> None:
         """Print text line for line, never wrapped, so that it can be copied."""
@@ -93,6 +116,16 @@ class Screen:
     def remark(self, words: str) -> None:
         """Print a line that is no result, on standard error."""
         self.err.print(self.text((words, "dim")), soft_wrap=not self.err.is_terminal)
+
+    def note(self, words: str) -> None:
+        """Print a remark, unless it has been printed."""
+        if words not in self._noted:
+            self._noted.add(words)
+            self.remark(f"note: {words}")
+
+    def command(self, words: str) -> str:
+        """Return a command that works on the same store."""
+        return command(words, self._store)
 
     def json(self, value: object) -> None:
         """Print the one JSON object that standard output holds."""

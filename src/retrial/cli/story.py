@@ -9,16 +9,17 @@ from typing import Any
 from rich.text import Text
 
 from retrial.cli.finding import standing, task_id_of
+from retrial.cli.hints import remedy
 from retrial.cli.render import closing, header, lesson_lines, new_table, status_text, usage_words, verdict_words
 from retrial.cli.reports import record, table
 from retrial.cli.screen import Screen
 from retrial.core.codec import encode
 from retrial.core.events import Event
 from retrial.core.reports import Check
-from retrial.core.tasks import Attempt
+from retrial.core.tasks import Attempt, Status
 from retrial.log.views import in_doubt, result_of, timeline, transcript, trials, usage_of
 
-__all__ = ["as_values", "of_batch", "of_time", "of_trials", "of_words"]
+__all__ = ["as_values", "asked_twice", "of_batch", "of_time", "of_trials", "of_words"]
 
 BAR_COLUMNS = 30
 """How wide a timeline is drawn, where there is room."""
@@ -35,11 +36,12 @@ def of_trials(screen: Screen, events: Sequence[Event], *, full: bool) -> None:
     header(screen, task_id_of(start), label, isolation.level if isolation else "")
     for lesson in given:
         lesson_lines(screen, lesson)
+    twice = asked_twice(events)
     before: Attempt | None = None
     for one in passes:
         _print_attempt(screen, one.attempt, None if full else before)
         if one.lesson is not None:
-            lesson_lines(screen, one.lesson)
+            lesson_lines(screen, one.lesson, again=f"trial.{one.attempt.trial}" in twice)
         before = one.attempt
     screen.line()
     state = standing(events)
@@ -50,14 +52,22 @@ def of_trials(screen: Screen, events: Sequence[Event], *, full: bool) -> None:
     else:
         closing(screen, result, answer=not passes)
     if not result.status.final and state != "running":
-        screen.remark(f"go on: retrial resume {start.run_id}")
+        again = screen.command(f"resume {start.run_id}")
+        cause = str(events[-1].data.get("error_type", "")) if state == Status.FAILED else ""
+        screen.remark(remedy(cause, again) or f"go on: {again}")
+
+
+def asked_twice(events: Sequence[Event]) -> set[str]:
+    """The trials whose reflector was asked again, as the last names of their scopes."""
+    scopes = {event.key.rpartition("/")[0] for event in events if event.key.endswith("/reflector.again")}
+    return {scope.rpartition("/")[2] for scope in scopes}
 
 
 def of_batch(screen: Screen, found: Sequence[Sequence[Event]]) -> None:
     """Print one line for each run of a batch."""
     results = [result_of(events) for events in found]
     screen.show(table(screen, {events[0].run_id: task_id_of(events[0]) for events in found}, results))
-    screen.remark(f"one of them: retrial show {found[0][0].run_id}")
+    screen.remark(f"one of them: {screen.command(f'show {found[0][0].run_id}')}")
 
 
 def of_time(screen: Screen, events: Sequence[Event]) -> None:

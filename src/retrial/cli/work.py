@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import signal
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import FrameType
 from typing import Any, TypeVar
 
 from retrial.assembly import assemble, store_path
 from retrial.cli import exits
+from retrial.cli.hints import remedy
 from retrial.cli.progress import Live
 from retrial.cli.render import closing, header
 from retrial.cli.reports import report
 from retrial.cli.screen import Screen
 from retrial.core.budget import Budget
+from retrial.core.events import RUN_FINISHED, Event
 from retrial.core.tasks import Result
 from retrial.engine.engine import Engine
 from retrial.engine.run import Algorithm
@@ -119,7 +123,13 @@ def carry_out(
     # Each run has a budget of its own; the engine is told one so that a dollar limit without a price is refused.
     engine_budget = next((job.budget for job in jobs if job.budget is not None), Budget())
     ends: dict[str, Result | RetrialError] = {}
+    causes: dict[str, str] = {}
     written: list[bool] = []
+    again = screen.command(f"resume {batch}")
+
+    def ended(event: Event) -> None:
+        if event.kind == RUN_FINISHED:
+            causes[event.run_id] = str(event.data.get("error_type", ""))
 
     def done(job: Job, end: Result | RetrialError) -> None:
         ends[job.run_id] = end
@@ -129,6 +139,7 @@ def carry_out(
     async def session() -> bool:
         async with setup.engine(engine_budget) as engine:
             engine.observe(live.observe)
+            engine.observe(ended)
             try:
                 await _write_down(engine, jobs)
                 written.append(True)
@@ -139,13 +150,25 @@ def carry_out(
             return False
 
     with Live(screen, tasks, lambda run: header(screen, tasks[run], label, level), verbose=verbose) as live:
-        try:
-            interrupted = asynchronously(session())
-        except (RetrialError, KeyboardInterrupt):
-            if written:
-                screen.remark(f"what was recorded before is safe; go on with: retrial resume {batch}")
+        interrupted = _to_the_end(session(), screen, again, written)
+    if interrupted and not ends:
+        raise KeyboardInterrupt
+    return report(screen, batch, tasks, ends, label=label, causes=causes, interrupted=interrupted)
+
+
+def _to_the_end(session: Coroutine[Any, Any, bool], screen: Screen, again: str, written: list[bool]) -> bool:
+    """Work, and tell whether it was interrupted; whatever breaks off runs that are ``written``, say how to go on."""
+    try:
+        return asynchronously(session)
+    except KeyboardInterrupt:
+        if not written:
             raise
-    return report(screen, batch, tasks, ends, label=label, interrupted=interrupted)
+        raise exits.Stopped(f"interrupted; go on: {again}", exits.INTERRUPTED) from None
+    except (RetrialError, OSError) as error:
+        if written:
+            how = remedy(type(error).__name__, again) or f"go on with: {again}"
+            screen.remark(f"what was recorded before is safe; {how}")
+        raise
 
 
 def label_of(setup: Setup, screen: Screen) -> str:
@@ -157,30 +180,59 @@ def label_of(setup: Setup, screen: Screen) -> str:
             names.append(describe(client))
             warning = getattr(client, "warning", "")
             if warning:
-                screen.remark(f"note: {warning}")
+                screen.note(warning)
         else:
             names.append(spec)
     return " and ".join(names)
 
 
 def asynchronously(work: Coroutine[Any, Any, T]) -> T:
-    """Run ``work`` in an event loop; Ctrl-C and a polite kill cancel it, once.
+    """Run ``work`` in an event loop; Ctrl-C and a polite kill cancel it, the second one at once.
+
+    After the first, its end is being written down, and after the second nothing but ending is left to do: from there
+    on Ctrl-C is not listened to.
 
     Raises:
         KeyboardInterrupt: if it was cancelled and did not end by itself.
     """
+    taken: list[int] = []
+    before = {sign: signal.getsignal(sign) for sign in (signal.SIGINT, signal.SIGTERM)}
 
     async def guarded() -> T:
-        task = asyncio.current_task()
-        with contextlib.suppress(ValueError, RuntimeError, NotImplementedError):
+        task, loop = asyncio.current_task(), asyncio.get_running_loop()
+
+        def end(number: int, _: FrameType | None) -> None:
+            taken.append(number)
+            if len(taken) > 1:
+                _listen_no_more()
+                raise KeyboardInterrupt
             if task is not None:
-                asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+                task.cancel()
+            loop.call_soon_threadsafe(lambda: None)  # Wakes the loop, which may be waiting for something else.
+
+        with contextlib.suppress(ValueError):  # Only the main thread is told of signals.
+            for sign, handler in before.items():
+                if handler is not signal.SIG_IGN:  # In the background Ctrl-C is meant for somebody else.
+                    signal.signal(sign, end)
         return await work
 
     try:
         return asyncio.run(guarded())
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
+    finally:
+        with contextlib.suppress(ValueError):
+            for sign, handler in before.items():
+                signal.signal(sign, handler)
+        if taken:
+            _listen_no_more()
+
+
+def _listen_no_more() -> None:
+    """Let Ctrl-C pass while the program ends, and say nothing of tasks that are left in the middle."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
 
 
 async def _write_down(engine: Engine, jobs: Sequence[Job]) -> None:

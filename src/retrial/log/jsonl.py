@@ -6,6 +6,7 @@ error that names the line, because guessing would invent a past.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -45,7 +46,8 @@ def write_events(path: Path, events: Iterable[Event]) -> int:
             os.fsync(file.fileno())
         partial.replace(path)
     except OSError as error:
-        partial.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            partial.unlink()
         raise ConfigError(f"cannot write {str(path)!r}: {error.strerror}; name a file in a folder you own") from error
     return count
 
