@@ -24,8 +24,18 @@ ODD = {
     "version": ("run.started", "version", None),
     "parameters": ("run.started", "parameters", []),
     "metadata": ("run.started", "metadata", "m"),
+    "label": ("run.started", "metadata", {"label": 3}),
+    "models": ("run.started", "metadata", {"models": {"actor": 3}}),
 }
 """By name: the kind of an event, the field in it, and what stands there (None for a field that is missing)."""
+
+UNTOLD = {
+    "hidden": ("run.finished", "value", {"hidden": 3}),
+    "score": ("run.finished", "value", {"score": "high"}),
+    "attempt": ("reflexion.feedback", "attempt", {}),
+    "outcome": ("model.completed", "outcome", None),
+}
+"""What only turns out when the run is told."""
 
 
 @pytest.fixture
@@ -41,7 +51,7 @@ def _lines(retrial, run_id):
 
 
 def _spoilt(events, odd, run_id="zz-odd"):
-    kind, name, value = ODD[odd]
+    kind, name, value = {**ODD, **UNTOLD}[odd]
     for event in events:
         event["run_id"] = run_id
         if event["kind"] == kind:
@@ -70,7 +80,7 @@ def _insert(store, events):
         connection.commit()
 
 
-@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("odd", [*ODD, *UNTOLD])
 def test_an_odd_run_leaves_the_others_readable(folder, solved, retrial, odd):
     """`runs` lists it as unreadable beside the good one, and `show`, `resume` and `replay` say why in one line."""
     _insert(folder / ".retrial" / "retrial.db", _spoilt(_lines(retrial, solved), odd))

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from retrial.cli.finding import standing
+from retrial.cli.render import value_of
 from retrial.cli.reports import record
 from retrial.core.events import RUN_FINISHED, RUN_RESUMED, RUN_STARTED, Event
 from retrial.core.tasks import Status
-from retrial.log.views import in_doubt, result_of
+from retrial.log.views import in_doubt, result_of, timeline, transcript
 
 __all__ = ["first_fault", "why_unreadable"]
 
@@ -30,7 +31,13 @@ def why_unreadable(events: Sequence[Event]) -> str:
     try:
         standing(events)
         in_doubt(events)
-        record("", result_of(events))
+        timeline(events)
+        transcript(events)
+        result = result_of(events)
+        float(record("", result)["score"] or 0)
+        value = value_of(result)
+        if "hidden" in value:
+            float(value["hidden"]["score"])
     except Exception as error:  # noqa: BLE001 - whatever odd values lead to
         return f"its events hold something odd ({type(error).__name__}: {error})"
     return ""
@@ -59,12 +66,19 @@ def _of_start(event: Event) -> str:
     for name in ("metadata", "budget"):
         if not isinstance(data.get(name, {}), dict):
             return f"{name} is {data[name]!r:.80} and not an object"
-    metadata = data.get("metadata", {})
-    if not all(isinstance(metadata.get(name, {}), dict) for name in ("recipe", "models")):
-        return f"metadata is {metadata!r:.80} and says nothing of the recipe and the models"
     if not isinstance(data["input"].get("task", ""), (str, dict)):
         return f"its task is {data['input']['task']!r:.80}"
-    return _of_owner(data)
+    return _of_metadata(data.get("metadata", {})) or _of_owner(data)
+
+
+def _of_metadata(metadata: Mapping[str, Any]) -> str:
+    """What is wrong with what a run says of its recipe and its models."""
+    if not all(isinstance(metadata.get(name, {}), dict) for name in ("recipe", "models")):
+        return f"metadata is {metadata!r:.80} and says nothing of the recipe and the models"
+    named = [metadata.get("label", ""), *metadata.get("models", {}).values()]
+    if not all(isinstance(name, str) for name in named):
+        return f"metadata names a model {next(name for name in named if not isinstance(name, str))!r:.80}"
+    return ""
 
 
 def _of_later(event: Event) -> str:
