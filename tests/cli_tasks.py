@@ -3,11 +3,10 @@
 import asyncio
 from pathlib import Path
 
-from retrial.assembly import assemble
+from retrial.assembly import algorithm_for, assemble
 from retrial.core.codec import encode
 from retrial.models.fake import FakeLLMClient
 from retrial.models.recording import RecordingClient
-from retrial.recipes import recorded
 from retrial.taskfile import load_tasks
 
 WRONG, RIGHT = "def add(a, b):\n    return a - b", "def add(a, b):\n    return a + b"
@@ -42,7 +41,8 @@ def make_recording(path: Path, tasks: list[Path], reply, **recipe) -> str:
     async def record():
         async with assemble(RecordingClient(FakeLLMClient(reply), path)) as engine:
             for task in load_tasks(tasks):
-                await engine.run(recorded("unit_tests", recipe)[0], {"task": encode(task.identified())})
+                algorithm, _ = algorithm_for(task, recipe, {"actor": "scripted"})
+                await engine.run(algorithm, {"task": encode(task.identified())})
 
     asyncio.run(record())
     return f"recorded:{path}"

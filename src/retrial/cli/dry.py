@@ -25,24 +25,24 @@ CHARACTERS_A_TOKEN = 2
 """Few, so that the number of tokens is rather too high."""
 
 
-def foretell(tasks: Sequence[Task], algorithm: Algorithm, share: Budget, options: Mapping[str, Any]) -> int:
+def foretell(tasks: Sequence[Task], algorithms: Sequence[Algorithm], share: Budget, options: Mapping[str, Any]) -> int:
     """Print the bounds of a run over ``tasks``, each of which has ``share``, and return the exit code."""
     screen = Screen(as_json=options["as_json"])
-    each = algorithm.max_calls if share.max_calls is None else min(algorithm.max_calls, share.max_calls)
-    calls = each * len(tasks)
+    bounds = [min(one.max_calls, one.max_calls if share.max_calls is None else share.max_calls) for one in algorithms]
+    each, calls = max(bounds), sum(bounds)
     cost = _cost(tasks, each, options)
     limit = None if share.max_cost_usd is None else share.max_cost_usd * len(tasks)
     trouble = _trouble(options)
     if screen.as_json:
-        bounds = {"tasks": len(tasks), "max_calls": calls, "max_cost_usd": cost, "budget_usd": limit}
-        screen.json({"dry_run": True, **bounds, "task_ids": [task.id for task in tasks], "problem": trouble})
+        known = {"tasks": len(tasks), "max_calls": calls, "max_cost_usd": cost, "budget_usd": limit}
+        screen.json({"dry_run": True, **known, "task_ids": [task.id for task in tasks], "problem": trouble})
         return exits.SOLVED
     for task in tasks[:20]:
         visible = plural(len(task.tests), "test file" if task.style == "check" else "test")
         screen.line((short(task.identified().id), "bold"), f"  {visible}, {task.timeout:g} s")
     if len(tasks) > 20:
         screen.line(f"and {plural(len(tasks) - 20, 'task')} more")
-    screen.line(f"calls   at most {calls:,}: {plural(len(tasks), 'task')}, {each} each")
+    screen.line(f"calls   at most {calls:,}: {plural(len(tasks), 'task')}, {each} each at most")
     assumed = (
         f"if no call writes more than {OUTPUT_TOKENS:,} tokens or reads more than {EXTRA_INPUT_TOKENS:,} and its "
         f"task's prompt"

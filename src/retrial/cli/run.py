@@ -39,6 +39,7 @@ _EXAMPLES = (
 @click.argument("tasks", nargs=-1, required=True, metavar="TASK...", type=click.Path(path_type=Path))
 @click.option("--model", envvar="RETRIAL_MODEL", help="provider:name, or recorded:FILE.  [default: $RETRIAL_MODEL]")
 @click.option("--reflector-model", help="Another model for writing lessons.")
+@click.option("--judge-model", help="Another model for judging, where a task's evaluator is a model.")
 @click.option("--base-url", metavar="URL", help="Where the models are served, if not at the provider's address.")
 @click.option("--trials", "--attempts", type=click.IntRange(1, 10), default=4, show_default=True, help="At most.")
 @click.option(
@@ -70,40 +71,44 @@ _EXAMPLES = (
 @as_json
 @verbose_option
 def run(tasks: tuple[Path, ...], **options: Any) -> int:
-    """Solve tasks by their tests.
+    """Solve tasks by their tests, or by whatever else their files say judges them.
 
-    Attempt, run the tests, write a lesson about a failure, and attempt afresh with the lessons.
+    Attempt, judge, write a lesson about a failure, and attempt afresh with the lessons.
 
     TASK is a .toml file (`retrial new NAME` writes one), a .jsonl file of HumanEval-shaped tasks, or a folder of both.
     """
-    from retrial.recipes import recorded
+    from retrial.assembly import algorithm_for
 
     budget = budget_of(options)
     chosen = _tasks(tasks, options["timeout"], options["limit"])
-    algorithm, recipe = recorded(
-        "unit_tests",
-        {
-            "trials": options["trials"],
-            "lessons": options["lessons"] or None,
-            "carry": options["carry"],
-            "from_stored": options["from_stored"],
-            "confirm": options["confirm"],
-        },
-    )
+    recipe = {
+        "trials": options["trials"],
+        "lessons": options["lessons"] or None,
+        "carry": options["carry"],
+        "from_stored": options["from_stored"],
+        "confirm": options["confirm"],
+    }
+    actor = options["model"] or "scripted"
+    names = {"actor": actor, "judge": options["judge_model"] or actor}
+    plans = [algorithm_for(task, recipe, names) for task in chosen]
     share = shares(budget, len(chosen), options["jobs"])
     if options["dry_run"]:
         from retrial.cli.dry import foretell
 
-        return foretell(chosen, algorithm, share, options)
+        return foretell(chosen, [algorithm for algorithm, _ in plans], share, options)
     if not options["model"]:
         raise click.UsageError(_EXAMPLES)
-    return _start(chosen, algorithm, share, {**recipe, "task_file": tasks[0].name}, options)
+    return _start(chosen, plans, share, tasks[0].name, options)
 
 
 def _start(
-    tasks: list[Task], algorithm: Algorithm, share: Budget, metadata: Mapping[str, Any], options: dict[str, Any]
+    tasks: list[Task],
+    plans: list[tuple[Algorithm, Mapping[str, Any]]],
+    share: Budget,
+    task_file: str,
+    options: dict[str, Any],
 ) -> int:
-    """Write the runs down and work on them."""
+    """Write the runs down and work on them; ``plans`` holds what solves each task, and what to record of that."""
     from retrial.cli.screen import Screen
     from retrial.cli.work import Job, Setup, carry_out, label_of
     from retrial.core.codec import encode
@@ -113,6 +118,7 @@ def _start(
     setup = Setup(
         actor=options["model"],
         reflector=options["reflector_model"],
+        judge=options["judge_model"],
         base_url=options["base_url"],
         record=options["record"],
         store=options["store"],
@@ -120,7 +126,7 @@ def _start(
         require=options["require_isolation"],
     )
     batch = new_run_id()
-    metadata = {**metadata, **setup.metadata(label_of(setup, screen))}
+    common = {"task_file": task_file, **setup.metadata(label_of(setup, screen))}
     jobs = [
         Job(
             run_id=run_id,
@@ -128,9 +134,9 @@ def _start(
             algorithm=algorithm,
             given={"task": encode(task.identified())},
             budget=share,
-            metadata=metadata,
+            metadata={**recipe, **common},
         )
-        for run_id, task in zip(run_ids(batch, len(tasks)), tasks, strict=True)
+        for run_id, task, (algorithm, recipe) in zip(run_ids(batch, len(tasks)), tasks, plans, strict=True)
     ]
     return carry_out(setup, jobs, screen, batch=batch, at_once=options["jobs"], verbose=options["verbose"])
 

@@ -45,6 +45,8 @@ class Setup:
     """The model, as the user named it."""
     reflector: str | None = None
     """The model that writes lessons, where it is another one."""
+    judge: str | None = None
+    """The model that judges, where it is another one."""
     base_url: str | None = None
     """Where the models are served."""
     record: str | None = None
@@ -58,10 +60,10 @@ class Setup:
 
     def engine(self, budget: Budget) -> Engine:
         """Put the engine together; ``budget`` is only looked at for whether it needs prices."""
-        other = self.reflector if self.reflector != self.actor else None
+        others = {"reflector": self.reflector, "judge": self.judge}
         return assemble(
             self.actor,
-            models={"reflector": other} if other else None,
+            models={role: model for role, model in others.items() if model and model != self.actor},
             store=store_path(self.store),
             budget=budget,
             base_url=self.base_url,
@@ -72,7 +74,7 @@ class Setup:
 
     def metadata(self, label: str) -> Mapping[str, Any]:
         """Return what a run records, so that ``of_run`` makes the same setup again. It holds no secret."""
-        models = {"actor": self.actor, "reflector": self.reflector or self.actor}
+        models = {"actor": self.actor, "reflector": self.reflector or self.actor, "judge": self.judge or self.actor}
         optional = {"base_url": _public(self.base_url), "sandbox": self.sandbox, "require_isolation": self.require}
         return {"models": models, "label": label, **{name: value for name, value in optional.items() if value}}
 
@@ -87,6 +89,7 @@ class Setup:
         return cls(
             actor=actor,
             reflector=actor if model else models.get("reflector"),
+            judge=models.get("judge"),
             base_url=known.get("base_url"),
             record=record,
             store=store,
