@@ -9,7 +9,8 @@ import pytest
 from cli_tasks import LESSON, RIGHT, WRONG, learns, make_recording, write_task
 from retrial.cli.hints import larger
 from retrial.core.budget import Budget, Usage, reserve
-from retrial.errors import BudgetExceeded
+from retrial.errors import BudgetExceeded, EvaluatorError
+from retrial.evaluate.unit_tests import UnitTests
 from retrial.models.fake import text
 
 
@@ -72,11 +73,15 @@ def test_every_refusal_of_a_budget_is_known(limits, used, option):
     assert larger([str(refused.value)]) == f"with a larger budget ({option} N)"
 
 
-def test_what_resuming_cannot_mend_is_not_resumed(folder, retrial):
+def test_what_resuming_cannot_mend_is_not_resumed(folder, retrial, monkeypatch):
     """For tests that cannot judge anything the hint says to mend them, in `run` and in `show`."""
-    task = folder / "odd.toml"
-    task.write_text('prompt = "x"\nentry_point = "add"\ntests = ["assert add("]\n')
-    model = make_recording(folder / "r.jsonl", [write_task(folder), task], lambda request: RIGHT)
+
+    async def broken(*given, **options):
+        raise EvaluatorError("no test is valid, so nothing could fail")
+
+    task = write_task(folder)
+    model = make_recording(folder / "r.jsonl", [task], lambda request: RIGHT)
+    monkeypatch.setattr(UnitTests, "judge", broken)
     done = retrial("run", task, "--model", model)
     assert done.exit_code == 11, done.output
     for one in (done, retrial("show", "last")):
