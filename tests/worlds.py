@@ -9,11 +9,13 @@ from typing import Any
 
 from retrial.algorithms import Reflexion
 from retrial.core.budget import Usage
+from retrial.core.codec import encode
 from retrial.core.events import Event
 from retrial.core.messages import Message, ModelRequest, ModelResponse
 from retrial.core.tasks import Outcome, Status
 from retrial.engine import Engine, Failed, Run
 from retrial.evaluate import ValidationHandler
+from retrial.log import views
 from retrial.log.journal import MemoryJournal
 from retrial.models import FakeLLMClient, LLMHandler
 
@@ -154,3 +156,16 @@ async def journal_of(events: Sequence[Event]) -> MemoryJournal:
     if events:
         await journal.append(events, last=True)
     return journal
+
+
+def seen(events) -> dict:
+    """Everything that the views say about a journal."""
+    return {
+        "result": encode(views.result_of(events)),
+        "status": views.status_of(events),
+        "usage": encode(views.usage_of(events)),
+        "in_doubt": list(views.in_doubt(events)),
+        "trials": encode(views.trials(events)),
+        "transcript": encode(views.transcript(events)),
+        "timeline": encode(views.timeline(events)),
+    }

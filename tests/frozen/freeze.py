@@ -13,26 +13,12 @@ from retrial.assembly import assemble
 from retrial.core.budget import Budget
 from retrial.core.codec import encode
 from retrial.errors import ModelUnavailable
-from retrial.log import views
 from retrial.log.jsonl import write_events
 from retrial.recipes import recorded
 from retrial.taskfile import load_tasks
-from worlds import Crash, CrashingJournal, Fan, Model, engine_with, fan_model, learner, learning, reply
+from worlds import Crash, CrashingJournal, Fan, Model, engine_with, fan_model, learner, learning, reply, seen
 
 ROOT = Path(__file__).parents[2]
-
-
-def seen(events) -> dict:
-    """Everything that the views say about a journal."""
-    return {
-        "result": encode(views.result_of(events)),
-        "status": views.status_of(events),
-        "usage": encode(views.usage_of(events)),
-        "in_doubt": list(views.in_doubt(events)),
-        "trials": encode(views.trials(events)),
-        "transcript": encode(views.transcript(events)),
-        "timeline": encode(views.timeline(events)),
-    }
 
 
 async def journals() -> dict:

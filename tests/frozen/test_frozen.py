@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from retrial.core.codec import encode
-from retrial.log import views
 from retrial.log.jsonl import read_events
 from retrial.store import SqliteStore
+from worlds import seen
 
 JOURNALS = sorted(Path(__file__).parent.glob("*/*.jsonl"))
 
@@ -27,18 +26,6 @@ def includes(now, then, place="") -> None:
             includes(now[index], value, f"{place}[{index}]")
     else:
         assert now == then, place
-
-
-def seen(events):
-    return {
-        "result": encode(views.result_of(events)),
-        "status": views.status_of(events),
-        "usage": encode(views.usage_of(events)),
-        "in_doubt": list(views.in_doubt(events)),
-        "trials": encode(views.trials(events)),
-        "transcript": encode(views.transcript(events)),
-        "timeline": encode(views.timeline(events)),
-    }
 
 
 @pytest.mark.parametrize("path", JOURNALS, ids=lambda path: f"{path.parent.name}/{path.stem}")
