@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from loopback_provider import chat
 
+from loopback_provider import chat
 from retrial.core.messages import Message, ModelRequest
 from retrial.errors import ConfigError, ModelRejected, ModelTimeout, ModelUnavailable, RateLimited
 from retrial.models import FakeLLMClient, RecordedClient, client_for, describe, price_known, upper_bound_usd

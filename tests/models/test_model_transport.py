@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 import stamina
-from loopback_provider import chat, openai_error
 
+from loopback_provider import chat, openai_error
 from retrial.core.messages import Message, ModelRequest
 from retrial.errors import ConfigError, ModelRejected, ModelTimeout, ModelUnavailable, RateLimited
 from retrial.models import FakeLLMClient, Limits, PatientClient, ProviderClient
