@@ -1,6 +1,7 @@
 """A folder to work in, and the command in this process and in one of its own."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -28,6 +29,10 @@ def retrial():
     return invoke
 
 
+def _heed_interrupts():
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.fixture
 def process(folder):
     """Start the command as a process of its own."""
@@ -36,6 +41,8 @@ def process(folder):
         return subprocess.Popen(
             [sys.executable, "-m", "retrial.cli.main", *map(str, words)],
             cwd=folder,
+            # Whoever runs the tests in the background has them ignore Ctrl-C, and a child would inherit that.
+            preexec_fn=_heed_interrupts,  # noqa: PLW1509 - the child has one thread
             env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
