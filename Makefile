@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow bench lock clean
+.PHONY: demo test test-slow bench agree lock clean
 
 demo: .venv/base  ## Make the environment, install, and run the slugify example end to end.
 	$(BIN)/retrial run examples/slugify/slugify.toml --model recorded:examples/slugify/replies.jsonl
@@ -19,6 +19,9 @@ test-slow: .venv/dev  ## Run the tests that are left out of `make test`.
 
 bench: .venv/dev  ## Measure against peers and limits; makes an environment of its own for the peers.
 	$(BIN)/python benchmarks/run.py
+
+agree: .venv/dev  ## Compare verdicts with what is known of recorded attempts, hostile programs and answers.
+	$(BIN)/python benchmarks/agree.py
 
 lock: .venv/dev  ## Pin every dependency with its hashes anew.
 	sh requirements/lock.sh

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import agree_text
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
@@ -193,6 +194,7 @@ SETS: dict[str, Callable[..., Iterator[Case]]] = {
     "model-written tests": model_written,
     "canonical solutions": canonical,
     "return None": stubs,
+    **agree_text.SETS,
 }
 """What can be asked, in the order of the table."""
 
