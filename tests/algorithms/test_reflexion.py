@@ -8,14 +8,15 @@ from hypothesis import strategies as st
 
 from retrial.algorithms import Reflexion
 from retrial.algorithms.lessons import stalled
+from retrial.core.budget import Budget
 from retrial.core.codec import encode
 from retrial.core.effects import CallHost
-from retrial.core.tasks import Status, Task
+from retrial.core.tasks import Outcome, Status, Task
 from retrial.errors import ConfigError, ModelUnavailable
 from retrial.evaluate import ValidationHandler
 from retrial.prompts import Prompt
 from retrial.recipes import unit_tests
-from worlds import Model, engine_with, reply, said
+from worlds import Model, ask, engine_with, reply, said
 
 
 async def run(algorithm, attempts, lessons=(), given=None):
@@ -237,3 +238,84 @@ async def test_persistent_memory_begins_with_what_was_learnt(tmp_path):
     assert "Use km" not in said((await once("episodic", ["right"])).requests[0])
     with pytest.raises(ConfigError, match="memory='long'"):
         harness(validator="x", memory="long")
+
+
+class Guesses:
+    """An algorithm that says what it was asked, in two steps, and keeps a value of its own."""
+
+    name, version, max_calls = "guesses", "7", 2
+
+    def parameters(self):
+        return {"many": 2}
+
+    async def __call__(self, run, given):
+        self.given = given["task"]
+        run.keep(lambda: {"answer": "kept by the actor"})
+        first = await run.model("first", ask(given["task"]["prompt"]))
+        second = await run.model("second", ask(first.text))
+        return Outcome(Status.COMPLETED, {"answer": second.text, "steps": ["thought", first.text]})
+
+
+async def test_an_algorithm_can_act():
+    """Its calls are journaled below the trial, its answer is the attempt, its steps are kept, and its bound counts."""
+    model = Model(lambda request: "advice" if request.role == "reflector" else "right" if len(model.keys) > 3 else "no")
+    inner = Guesses()
+    loop = Reflexion(validator="right", actor=inner, max_trials=2)
+    task = {"prompt": "p", "tests": ["assert f()"], "hidden_tests": ["assert secret()"]}
+    result = await engine_with(model).run(Reflexion(validator="right", actor=inner), {"task": "p"})
+    assert (result.output, loop.max_calls) == ("right", 5)
+    assert result.attempts[0].steps == ("thought", "no")
+    assert model.keys[:3] == ["trial.1/actor/first", "trial.1/actor/second", "trial.1/reflector"]
+    assert loop.parameters()["actor"] == {"name": "guesses", "version": "7", "parameters": {"many": 2}}
+    assert "advice" in inner.given["prompt"]
+    scope = Guesses()
+    await engine_with(model).run(Reflexion(validator="right", actor=scope), {"task": {**task, "hidden_tests": []}})
+    assert scope.given["tests"] == ["assert f()"]
+
+
+async def test_an_algorithm_that_acts_sees_no_hidden_test():
+    """What scores the result stays with the loop."""
+    from retrial.algorithms.acting import act
+
+    class Shows(Guesses):
+        async def __call__(self, run, given):
+            return Outcome(Status.COMPLETED, {"text": str(given)})
+
+    class Outer(Guesses):
+        async def __call__(self, run, given):
+            task = Task(prompt="p", tests=("assert seen()",), hidden_tests=("assert secret()",))
+            output, _ = await act(run, Shows(), task, "asked", 1)
+            return Outcome(Status.COMPLETED, {"answer": output})
+
+    result = await engine_with().run(Outer(), {"task": "p"})
+    assert "seen" in result.output
+    assert "secret" not in result.output
+
+
+async def test_the_loop_keeps_its_own_value_when_an_actor_is_cut_short():
+    """An algorithm within an algorithm does not say what the run returns."""
+    model = Model(lambda request: "no")
+    result = await engine_with(model).run(
+        Reflexion(validator="right", actor=Guesses()), {"task": "p"}, budget=Budget(max_calls=4)
+    )
+    assert (result.status, result.output) == (Status.BUDGET_EXCEEDED, "no")
+
+
+async def test_a_host_actor_can_tell_its_steps():
+    """A host function answers with a text, or with an output and the steps that led to it."""
+    engine = engine_with()
+
+    async def actor(effect, key):
+        return {"output": "right", "steps": ["looked", "found"]}
+
+    engine.handle(CallHost, actor, "actor")
+    result = await engine.run(Reflexion(validator="right", actor="actor"), {"task": "p"})
+    assert (result.output, result.attempts[0].steps) == ("right", ("looked", "found"))
+
+
+async def test_a_blind_retry_tells_nothing_and_writes_no_lesson():
+    """With ``carry="nothing"`` every trial has the first prompt again."""
+    model = Model(lambda request: "no")
+    result = await engine_with(model).run(Reflexion(validator="right", carry="nothing"), {"task": "p"})
+    assert len({said(request) for request in model.requests}) == 1
+    assert (len(model.requests), result.lessons) == (3, ())

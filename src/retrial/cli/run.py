@@ -52,10 +52,10 @@ _EXAMPLES = (
 )
 @click.option(
     "--carry",
-    type=click.Choice(["lessons", "checks", "both"]),
+    type=click.Choice(["lessons", "checks", "both", "nothing"]),
     default="lessons",
     show_default=True,
-    help="What a fresh trial is told: lessons, the failed checks, or both.",
+    help="What a fresh trial is told: lessons, the failed checks, both, or nothing (a blind retry).",
 )
 @budget_options
 @click.option("--timeout", type=Amount(0, 3600, min_open=True), help="Seconds for all tests of one attempt.")

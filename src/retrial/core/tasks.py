@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 from retrial.core.budget import Usage
 from retrial.core.keys import digest
 from retrial.core.reports import Check, Isolation
 from retrial.errors import ConfigError
 
-__all__ = ["Attempt", "Lesson", "Outcome", "Result", "Status", "Task", "Verdict"]
+__all__ = ["Attempt", "Lesson", "Outcome", "Result", "Status", "Task", "Verdict", "answer_of"]
 
 
 LONGEST_TIMEOUT = 3600.0
@@ -145,6 +145,8 @@ class Attempt:
     """How it was judged."""
     lessons_used: tuple[str, ...] = ()
     """The ids of the lessons in the actor's prompt, oldest first."""
+    steps: tuple[str, ...] = ()
+    """What led to the output, step by step, where the actor is an agent; empty for a plain model call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,5 +214,16 @@ class Result:
     @property
     def output(self) -> str:
         """The answer that the run returns, empty if there is none."""
-        candidate = self.value.get("candidate") if isinstance(self.value, Mapping) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
-        return candidate if isinstance(candidate, str) else ""
+        return answer_of(self.value)
+
+
+def answer_of(value: object) -> str:
+    """Return the answer in what an algorithm returned: its ``candidate``, ``answer`` or ``text``; empty if none.
+
+    >>> answer_of({"answer": "12", "rounds": 1}), answer_of(None)
+    ('12', '')
+    """
+    if not isinstance(value, Mapping):
+        return ""
+    held = cast("Mapping[str, Any]", value)
+    return next((held[name] for name in ("candidate", "answer", "text") if isinstance(held.get(name), str)), "")

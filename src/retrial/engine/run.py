@@ -230,8 +230,12 @@ class Run:
         return random.Random(f"{self.id}:{key}")  # noqa: S311 - experiments, not secrets
 
     def keep(self, value: Callable[[], Any]) -> None:
-        """Say how to make the run's value if it should be ended now: by its budget, a failure or a person."""
-        self._session.kept = value
+        """Say how to make the run's value if it should be ended now: by its budget, a failure or a person.
+
+        Only the outermost algorithm's word counts: one that acts within another has its say in the other's value.
+        """
+        if not self.path:
+            self._session.kept = value
 
     def _call(self, name: str, effect: Effect) -> Call[Any]:
         return Call(self._session, self.account, join(self.path, valid_name(name)), effect)

@@ -1,0 +1,24 @@
+"""The variants of the seeds, each as one short function that configures the one loop."""
+
+from retrial.recipes.harness import HARNESS_ACTOR, HARNESS_REFLECTOR, harness
+from retrial.recipes.judge import JUDGE_ACTOR, JUDGE_ACTOR_WITH_CHECKS, JUDGE_REFLECTOR, checked, judge
+from retrial.recipes.registry import RECIPES, rebuild, recorded
+from retrial.recipes.unit_tests import UNIT_TESTS_ACTOR, UNIT_TESTS_ACTOR_WITH_CHECKS, UNIT_TESTS_REFLECTOR, unit_tests
+
+__all__ = [
+    "HARNESS_ACTOR",
+    "HARNESS_REFLECTOR",
+    "JUDGE_ACTOR",
+    "JUDGE_ACTOR_WITH_CHECKS",
+    "JUDGE_REFLECTOR",
+    "RECIPES",
+    "UNIT_TESTS_ACTOR",
+    "UNIT_TESTS_ACTOR_WITH_CHECKS",
+    "UNIT_TESTS_REFLECTOR",
+    "checked",
+    "harness",
+    "judge",
+    "rebuild",
+    "recorded",
+    "unit_tests",
+]
