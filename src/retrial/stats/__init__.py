@@ -1,0 +1,1 @@
+"""What numbers from trials can and cannot say: intervals, paired differences, exact tests and many tests at once."""
