@@ -1,5 +1,8 @@
 """Control flow and nothing else: each algorithm is an async function over a run, bounded when it is made."""
 
+from retrial.algorithms.debate import Debate
 from retrial.algorithms.reflexion import Reflexion
+from retrial.algorithms.self_consistency import SelfConsistency
+from retrial.algorithms.tree import TreeOfThoughts
 
-__all__ = ["Reflexion"]
+__all__ = ["Debate", "Reflexion", "SelfConsistency", "TreeOfThoughts"]

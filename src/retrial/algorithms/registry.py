@@ -7,12 +7,19 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from retrial.algorithms.acting import Actor
+from retrial.algorithms.debate import Debate
+from retrial.algorithms.self_consistency import SelfConsistency
+from retrial.algorithms.tree import TreeOfThoughts
 from retrial.engine.run import Algorithm
 from retrial.errors import ConfigError
 
 __all__ = ["ALGORITHMS", "actor_from", "algorithm_from"]
 
-ALGORITHMS: dict[str, Callable[..., Algorithm]] = {}
+ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
+    "debate": Debate,
+    "self_consistency": SelfConsistency,
+    "tree": TreeOfThoughts,
+}
 """What makes an algorithm, by kind; the rest of its spec are keyword arguments."""
 
 
