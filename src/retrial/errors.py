@@ -24,6 +24,7 @@ RetrialError
     + SandboxError           the sandbox broke or is not available at the level required
     + HandlerMissing         nothing attached handles the effect
   x EvaluatorError         the evaluator broke; never a failing verdict
+    + GateRefused            it passes what is wrong, or refuses what is right
   x PromptError            a template names a variable that nobody gave
   x BudgetExceeded         a barrier asked for more than the budget holds
 
@@ -40,6 +41,7 @@ __all__ = [
     "DuplicateKey",
     "EffectError",
     "EvaluatorError",
+    "GateRefused",
     "HandlerMissing",
     "HostError",
     "JournalError",
@@ -163,6 +165,10 @@ class HandlerMissing(EffectError):
 
 class EvaluatorError(RetrialError):
     """The evaluator broke, or cannot judge anything (zero tests). Never a failing verdict."""
+
+
+class GateRefused(EvaluatorError):
+    """The evaluator passed a known-bad output or failed a known-good one, so nothing was begun behind it."""
 
 
 class PromptError(RetrialError):

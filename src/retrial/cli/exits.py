@@ -92,6 +92,7 @@ _CODES: dict[type[BaseException], int] = {
     errors.BudgetExceeded: BUDGET,
     errors.JournalError: ENVIRONMENT,
     errors.EffectError: ENVIRONMENT,
+    errors.GateRefused: GATE,
     errors.EvaluatorError: ENVIRONMENT,
     OSError: ENVIRONMENT,
 }

@@ -64,6 +64,10 @@ class Task:
     """Other answers that are right as well."""
     evaluator: Mapping[str, Any] | None = None
     """What judges, as ``{"kind": ..., ...}``; None for what the recipe chooses."""
+    known_good: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Outputs that a sound evaluator accepts, by label; for the gate, and never in a prompt."""
+    known_bad: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Outputs that a sound evaluator refuses, by label; for the gate, and never in a prompt."""
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """JSON values that nothing interprets."""
 
@@ -115,6 +119,8 @@ class Verdict:
     """How far to believe it: tests, match, schema, rubric, person, other_model, same_model."""
     isolation: Isolation | None = None
     """Where generated code ran; None where none did."""
+    shared_process: bool = False
+    """Whether tests and code shared a process, as in Rust: such code can tamper with what is said of it."""
     reflectable: bool = True
     """Whether a lesson could help."""
     flaky: bool = False
@@ -131,6 +137,11 @@ class Verdict:
     def valid_count(self) -> int:
         """The number of checks that count, which invalid tests do not."""
         return sum(check.kind != "bad_test" for check in self.checks)
+
+    @property
+    def bad_test_count(self) -> int:
+        """The number of tests that are invalid, whatever the output: they are no part of the score."""
+        return len(self.checks) - self.valid_count
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from retrial.core.tasks import Task, Verdict
 from retrial.engine.run import Failed, Run
-from retrial.errors import EvaluatorError
+from retrial.errors import ConfigError, EvaluatorError
 from retrial.evaluate.answers import short
 from retrial.evaluate.evaluator import Evaluator
 from retrial.evaluate.mutation import MAX_MUTANTS, mutants
 from retrial.evaluate.unit_tests import UnitTests
 
-__all__ = ["GateReport", "GateRow", "MutationReport", "known_bad", "mutation_score", "prove"]
+__all__ = ["STUB", "GateReport", "GateRow", "MutationReport", "known_bad", "known_good", "mutation_score", "prove"]
 
+STUB = "stub"
+"""What the output is called that defines the function and does nothing."""
 AT_ONCE = 8
 MUTANT_SECONDS = 5.0
 """The most time for the tests of one mutant: one that never ends was noticed."""
+_COMPARES = ("exact", "f1", "fuzzy", "normalised", "numeric", "sql")
+"""The kinds of evaluators that compare with the task's answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,15 +91,28 @@ class MutationReport:
 
 
 def known_bad(task: Task, evaluator: Evaluator) -> dict[str, str]:
-    """Return outputs that no sound evaluator accepts, by label: nothing, a banana, and for code a stub.
+    """Return outputs that no sound evaluator accepts, by label: nothing, a banana, for code a stub, and the task's own.
 
     >>> list(known_bad(Task(prompt="p", entry_point="f", tests=("assert f() == 1",)), UnitTests()))
     ['empty', 'banana', 'stub']
     """
     bad = {"empty": "", "banana": "banana"}
-    if task.entry_point and evaluator.spec()["kind"] == "unit_tests":
-        bad["stub"] = f"def {task.entry_point}(*args, **kwargs):\n    return None\n"
-    return bad
+    name = task.entry_point or _called(task)
+    if name and task.style != "rust" and evaluator.spec()["kind"] == "unit_tests":
+        bad[STUB] = f"def {name}(*args, **kwargs):\n    return None\n"
+    return {**bad, **task.known_bad}
+
+
+def known_good(task: Task, evaluator: Evaluator) -> dict[str, str]:
+    """Return outputs that a sound evaluator accepts, by label: answers that it compares with, and the task's own.
+
+    >>> from retrial.evaluate.numeric import Numeric
+    >>> known_good(Task(prompt="p", answer="42", known_good={"in words": "It is 42."}), Numeric())
+    {'answer': '42', 'in words': 'It is 42.'}
+    """
+    answers = task.accepted if evaluator.spec()["kind"] in _COMPARES else ()
+    named = {"answer" if number == 1 else f"answer {number}": text for number, text in enumerate(answers, 1)}
+    return {**named, **task.known_good}
 
 
 async def prove(
@@ -103,13 +122,19 @@ async def prove(
     *,
     bad: Mapping[str, str] | None = None,
     good: Mapping[str, str] | None = None,
+    most: int | None = None,
 ) -> GateReport:
-    """Put known outputs to an evaluator. ``bad`` and ``good`` are outputs by label; those of ``known_bad`` are added.
+    """Put known outputs to an evaluator: those of ``known_bad`` and ``known_good``, and ``bad`` and ``good`` by label.
 
     It makes at most ``evaluator.max_calls`` model calls an output. A broken evaluator raises as it does in a run.
+
+    Raises:
+        ConfigError: if there are more than ``most`` outputs.
     """
     outputs = [(label, text, False) for label, text in {**known_bad(task, evaluator), **(bad or {})}.items()]
-    outputs += [(label, text, True) for label, text in (good or {}).items()]
+    outputs += [(label, text, True) for label, text in {**known_good(task, evaluator), **(good or {})}.items()]
+    if most is not None and len(outputs) > most:
+        raise ConfigError(f"task {task.id!r} has {len(outputs)} known outputs, and at most {most} were announced")
     rows: list[GateRow] = []
     for number, (label, text, should_pass) in enumerate(outputs, 1):
         verdict = await evaluator(run.child(f"output.{number}"), task, text)
@@ -156,3 +181,16 @@ async def mutation_score(run: Run, task: Task, good: str, *, most: int = MAX_MUT
     report = MutationReport(killed=len(made) - len(survivors), total=len(made), survivors=tuple(survivors))
     run.note("gate.mutants", {"killed": report.killed, "total": report.total, "survivors": list(report.survivors)})
     return report
+
+
+def _called(task: Task) -> str:
+    """The name that the first assert calls, where the task does not say what the code must define; empty if unclear."""
+    for test in task.tests if task.style == "asserts" else ():
+        try:
+            found = [node.func for node in ast.walk(ast.parse(test)) if isinstance(node, ast.Call)]
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+        names = [node.id for node in found if isinstance(node, ast.Name) and not hasattr(builtins, node.id)]
+        if names:
+            return names[0]
+    return ""

@@ -79,6 +79,7 @@ def verdict_of(report: TestReport) -> Verdict:
         checks=report.checks,
         trust="tests",
         isolation=report.isolation,
+        shared_process=report.shared_process,
     )
 
 
