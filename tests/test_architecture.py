@@ -26,10 +26,12 @@ ARROWS = {
     "sandbox": "core errors",
     "testbench": "sandbox core errors",
     "store": "memory log core errors",
-    "taskfile": "evaluate core errors",
+    "taskrows": "core errors",
+    "taskfile": "taskrows evaluate core errors",
     "recipes": "algorithms evaluate prompts engine errors",
-    "assembly": "recipes taskfile evaluate models testbench sandbox store engine core errors",
-    "cli": "assembly recipes taskfile algorithms models testbench sandbox store engine log core errors",
+    "gating": "recipes evaluate testbench engine core errors",
+    "assembly": "gating recipes taskfile evaluate models testbench sandbox store engine log core errors",
+    "cli": "assembly gating recipes taskfile algorithms models testbench sandbox store engine log core errors",
     "retrial": "assembly core errors",
 }
 """Which room may import from which, itself aside."""

@@ -213,3 +213,29 @@ def test_nesting_without_end_is_refused(tmp_path):
         load(tmp_path, GOOD + "metadata.x = " + "[" * 5000 + "]" * 5000)
     with pytest.raises(ConfigError):
         load(tmp_path, "[" * 200_000, "tasks.jsonl")
+
+
+def test_known_outputs_are_texts_and_files_beside_the_task(tmp_path):
+    """Each has a label by which the gate names it; a row's canonical solution is known to be good."""
+    (tmp_path / "right.py").write_text("def f(n): return n\n")
+    extra = 'known_good = [{ file = "right.py" }, "def f(n): return +n"]\nknown_bad = "def f(n): return -n"\n'
+    (task,) = load(tmp_path, GOOD + extra)
+    assert task.known_good == {"right.py": "def f(n): return n\n", "known_good 2": "def f(n): return +n"}
+    assert task.known_bad == {"known_bad": "def f(n): return -n"}
+    row = {"task_id": "t", "prompt": "def f():", "entry_point": "f", "test": "def check(candidate): assert candidate()"}
+    path = tmp_path / "rows.jsonl"
+    path.write_text(
+        json.dumps(row | {"canonical_solution": "    return 1\n"}) + "\n" + json.dumps(row | {"task_id": 2})
+    )
+    with_solution, without = load_tasks([path])
+    assert with_solution.known_good == {"canonical_solution": "    return 1\n"}
+    assert without.known_good == {}
+
+
+@pytest.mark.parametrize(
+    "value", ['[{ file = "gone.py" }]', "[1]", '[{ files = "x" }]', '[{ file = "a", name = "b" }]']
+)
+def test_known_outputs_of_another_form_are_refused(tmp_path, value):
+    """With the file and the line, or the name of the file that is not there."""
+    with pytest.raises(ConfigError, match=r"gone\.py|line \d+: known_good holds"):
+        load(tmp_path, f"{GOOD}known_good = {value}\n")

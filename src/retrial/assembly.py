@@ -15,12 +15,12 @@ from retrial.core.messages import ModelRequest, ModelResponse
 from retrial.core.tasks import Result, Task
 from retrial.engine.engine import Engine
 from retrial.engine.run import Algorithm
-from retrial.errors import ConfigError, EvaluatorError
+from retrial.errors import ConfigError
 from retrial.evaluate.person import PersonHandler
 from retrial.evaluate.pydantic_model import PydanticHandler
 from retrial.evaluate.sql_handler import SqlHandler
-from retrial.evaluate.trust import settled
-from retrial.evaluate.unit_tests import request_of
+from retrial.gating import gate_for, judged_by, pass_gate
+from retrial.log.journal import NoJournal
 from retrial.models.client import ModelClient
 from retrial.models.fake import FakeLLMClient
 from retrial.models.handler import LLMHandler
@@ -32,7 +32,6 @@ from retrial.store.lessons import LessonShelf
 from retrial.store.sqlite import SqliteStore
 from retrial.taskfile import case_tests
 from retrial.testbench.handler import TestsHandler
-from retrial.testbench.supervisor import check_tests
 
 __all__ = ["DEFAULT_STORE", "Model", "algorithm_for", "assemble", "model_name", "solve", "solve_async", "store_path"]
 
@@ -60,6 +59,7 @@ def assemble(
     *,
     models: Mapping[str, Model] | None = None,
     store: str | os.PathLike[str] | None = None,
+    keeps: bool = True,
     budget: Budget | None = None,
     base_url: str | None = None,
     record: str | os.PathLike[str] | None = None,
@@ -71,7 +71,8 @@ def assemble(
     """Return an engine with a store, models, the test bench and the memory of lessons attached.
 
     ``model`` plays every role that ``models`` (by role: actor, reflector, critic) does not give to another. ``store``
-    is a file; without one, everything is kept in memory until the engine closes. ``sandbox`` chooses a level of
+    is a file; without one, everything is kept in memory until the engine closes, and with ``keeps=False`` nothing is,
+    which suits whoever judges many outputs and looks at none of the runs again. ``sandbox`` chooses a level of
     isolation and ``require_isolation`` refuses any lower one; the sandbox is opened when the first tests run.
 
     Raises:
@@ -94,9 +95,10 @@ def assemble(
     clients = [*roles.values(), *([default] if default is not None else [])]
     if budget is not None and budget.max_cost_usd is not None:
         _refuse_unpriced(clients)
-    journal = SqliteStore(os.fspath(store) if store is not None else ":memory:")
+    journal = SqliteStore(os.fspath(store) if store is not None else ":memory:") if keeps else NoJournal()
     engine = Engine(journal, budget)
-    LessonShelf(journal.writer).attach(engine)
+    if isinstance(journal, SqliteStore):
+        LessonShelf(journal.writer).attach(engine)
     TestsHandler(lambda: open_sandbox(sandbox, require_isolation)).attach(engine)
     for host in (PersonHandler(), PydanticHandler(), SqlHandler()):
         host.attach(engine)
@@ -123,6 +125,7 @@ async def solve_async(
     budget: Budget | None = None,
     store: str | os.PathLike[str] | None = None,
     from_stored: bool = False,
+    gate: bool = False,
     **options: Any,
 ) -> Result:
     """Solve one task by its tests, as ``solve`` does, within a running event loop."""
@@ -139,7 +142,9 @@ async def solve_async(
     names = {"actor": model_name(model), **{role: model_name(which) for role, which in roles.items()}}
     algorithm, metadata = algorithm_for(task, recipe, names, evaluator)
     async with assemble(model, models=roles, store=store_path(store), budget=budget, **options) as engine:
-        return await engine.run(algorithm, {"task": encode(task.identified())}, metadata=metadata)
+        if gate:
+            budget = await pass_gate(engine, task, gate_for(task, names, evaluator), budget or Budget())
+        return await engine.run(algorithm, {"task": encode(task.identified())}, budget=budget, metadata=metadata)
 
 
 def algorithm_for(
@@ -156,32 +161,10 @@ def algorithm_for(
     Raises:
         ConfigError: if nothing could fail, or a judge would judge its own work.
     """
-    spec = evaluator if evaluator is not None else task.evaluator
-    if spec is None and not task.tests:
-        if not task.accepted:
-            raise ConfigError(
-                "the task has no tests, so nothing could fail; give tests=['assert ...'], answer='...' or an evaluator"
-            )
-        spec = "normalised"
-    _check_tests(task)
+    spec = judged_by(task, names, evaluator)
     if spec is None:
         return recorded("unit_tests", recipe)
-    full = {"kind": spec} if isinstance(spec, str) else spec
-    return recorded("checked", {**recipe, "evaluator": settled(full, names)})
-
-
-def _check_tests(task: Task) -> None:
-    """Refuse tests that could judge nothing, before an actor is paid.
-
-    Raises:
-        ConfigError: naming the task, the test and what is wrong with it.
-    """
-    for tests, style in ((task.tests, task.style), (task.hidden_tests, task.hidden_style)):
-        try:
-            if tests:
-                check_tests(request_of(task, "", tests, style))
-        except EvaluatorError as error:
-            raise ConfigError(f"task {task.id!r}: {error}") from error
+    return recorded("checked", {**recipe, "evaluator": spec})
 
 
 def model_name(which: Model) -> str:
@@ -212,13 +195,15 @@ def solve(task: str | Task, tests: Sequence[str | tuple[str, object]] = (), **op
             a spec such as ``{"kind": "judge", "rubric": [...]}``), ``trials`` (1 to 10, default
             4), ``lessons`` (how many of the newest stand in the prompt, default 3, None for all), ``entry_point``,
             ``timeout`` (seconds for all tests of one attempt), ``budget``, ``store`` (a file), ``from_stored`` (begin
-            with the lessons remembered for this task), and what ``assemble`` takes besides.
+            with the lessons remembered for this task), ``gate`` (first make the evaluator prove itself on known-bad and
+            known-good outputs), and what ``assemble`` takes besides.
 
     Returns:
         The result: ``passed``, ``output``, ``lessons``, ``attempts``, ``usage`` and ``run_id``.
 
     Raises:
         ConfigError: if something is missing or wrong; nothing has been paid for then.
+        GateRefused: if the evaluator did not prove itself; no actor has been paid for then.
         JournalError: if the store cannot be written.
     """
     try:

@@ -17,6 +17,7 @@ from typing import Any, cast
 
 from retrial.core.tasks import Task
 from retrial.errors import ConfigError
+from retrial.taskrows import read_rows
 
 __all__ = ["STYLES", "TEMPLATE", "case_tests", "load_tasks"]
 
@@ -36,6 +37,8 @@ _FIELDS: Mapping[str, tuple[type, ...]] = {
     "completes": (bool,),
     "modules": (list,),
     "timeout": (int, float),
+    "known_good": (list, str),
+    "known_bad": (list, str),
     "metadata": (dict,),
 }
 """The names that a task file may hold, with their types."""
@@ -84,7 +87,7 @@ def load_tasks(paths: Sequence[Path]) -> list[Task]:
     tasks: list[Task] = []
     seen: dict[str, Path] = {}
     for path in _files(paths):
-        for task in _read_jsonl(path) if path.suffix == ".jsonl" else [_read_toml(path)]:
+        for task in read_rows(path, _text(path)) if path.suffix == ".jsonl" else [_read_toml(path)]:
             if task.id in seen:
                 where = f"twice in {path}" if seen[task.id] == path else f"in {seen[task.id]} and in {path}"
                 raise ConfigError(f"task {task.id!r} stands {where}; give one another id")
@@ -173,6 +176,8 @@ def _task(data: Mapping[str, Any], path: Path, text: str) -> Task:
         answer=str(data["answer"]) if "answer" in data else None,
         answers=_texts(data, "answers", path, text),
         evaluator=evaluator,
+        known_good=_known(data, "known_good", path, text),
+        known_bad=_known(data, "known_bad", path, text),
         metadata=data.get("metadata", {}),
     )
 
@@ -237,6 +242,22 @@ def _texts(data: Mapping[str, Any], name: str, path: Path, text: str) -> tuple[s
     return tuple(items)
 
 
+def _known(data: Mapping[str, Any], name: str, path: Path, text: str) -> dict[str, str]:
+    """Outputs by label: texts as they stand, or those of files beside the task file."""
+    value: Any = data.get(name, [])
+    known: dict[str, str] = {}
+    for number, item in enumerate(cast("list[Any]", [value] if isinstance(value, str) else value), 1):
+        file = cast("dict[str, Any]", item).get("file") if isinstance(item, dict) and len(item) == 1 else None  # pyright: ignore[reportUnknownArgumentType]
+        if isinstance(file, str):
+            known[file] = _text(path.parent / file)
+        elif isinstance(item, str):
+            known[f"{name} {number}" if isinstance(value, list) else name] = item
+        else:
+            where = f"{path}, line {_line_of(text, name)}"
+            raise ConfigError(f'{where}: {name} holds {item!r}; an output is a text or {{ file = "answer.py" }}')
+    return known
+
+
 def _cases(data: Mapping[str, Any], style: str, path: Path, text: str) -> tuple[str, ...]:
     """The table of calls and expected values, as asserts or as rows."""
     if "cases" in data and style not in _LISTS:
@@ -252,37 +273,6 @@ def _cases(data: Mapping[str, Any], style: str, path: Path, text: str) -> tuple[
     if style == "table":
         return tuple(json.dumps([call, expected], default=str) for call, expected in pairs)
     return case_tests(pairs)
-
-
-def _read_jsonl(path: Path) -> list[Task]:
-    """HumanEval-shaped tasks, one a line."""
-    tasks: list[Task] = []
-    for number, line in enumerate(_text(path).split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            row: Any = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise ConfigError(f"{path}, line {number}: not JSON ({error}); one object a line") from error
-        fields = cast("dict[str, Any]", row if isinstance(row, dict) else {})
-        for name in ("task_id", "prompt", "entry_point", "test"):
-            value = fields.get(name)
-            if not (isinstance(value, str) and value.strip()) and not (name == "task_id" and isinstance(value, int)):
-                what = f"{name!r} is {value!r}" if name in fields else f"{name!r} is missing"
-                raise ConfigError(
-                    f"{path}, line {number}: {what}; a task has the texts task_id, prompt, entry_point and test"
-                )
-        tasks.append(
-            Task(
-                id=str(fields["task_id"]),
-                prompt=str(fields["prompt"]),
-                tests=(str(fields["test"]),),
-                style="check",
-                entry_point=str(fields["entry_point"]),
-                completes=True,
-            )
-        )
-    return tasks
 
 
 def _text(path: Path) -> str:
@@ -332,5 +322,7 @@ timeout = 30
 # answer = "42"                                       # instead of tests: the expected answer, never shown to a model
 # evaluator = {{ kind = "numeric", absolute = 0.5 }}    # how it is compared, or another evaluator
 # modules = ["numpy"]                                 # modules outside the standard library that the code may import
+# known_good = [{{ file = "right.py" }}]                # answers that must pass; `retrial check {name}.toml` puts them
+# known_bad = ["def {function}(text): return text"]   # to the tests, and these, which must fail; no model sees them
 '''
 """What ``retrial new`` writes; ``name`` and ``function`` are put in."""

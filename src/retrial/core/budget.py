@@ -87,6 +87,19 @@ class Budget:
             max_seconds=None if self.max_seconds is None else self.max_seconds * min(at_once, parts) / parts,
         )
 
+    def less(self, used: Usage) -> Budget:
+        """Return what is left after ``used``; a cost that is not known takes nothing away.
+
+        >>> Budget(max_calls=10).less(Usage(calls=4)).max_calls
+        6
+        """
+        return Budget(
+            max_calls=None if self.max_calls is None else max(self.max_calls - used.calls, 0),
+            max_tokens=None if self.max_tokens is None else max(self.max_tokens - used.tokens, 0),
+            max_cost_usd=None if self.max_cost_usd is None else max(self.max_cost_usd - (used.cost_usd or 0.0), 0.0),
+            max_seconds=None if self.max_seconds is None else max(self.max_seconds - used.seconds, 0.0),
+        )
+
 
 UNLIMITED = Budget()
 """No limit at all."""

@@ -76,7 +76,7 @@ def rubric_items(spec: Mapping[str, Any]) -> Iterator[str]:
             rubric = one.get("rubric", ())
             given = cast("list[Any]", [rubric] if isinstance(rubric, str) else list(rubric))
             for text in given:
-                for part in re.split(r"\n|;|(?<=[.!?])\s", str(text)):
+                for part in re.split(r"\n|;|(?<=[^\d\s][.!?])\s", str(text)):
                     item = re.sub(r"^\s*(?:[-*•]|\d+[.)])\s+", "", part).strip()
                     if item:
                         yield item

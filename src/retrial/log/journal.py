@@ -13,7 +13,7 @@ from typing import Protocol
 from retrial.core.events import Event
 from retrial.errors import JournalError, RunBusy, RunNotFound
 
-__all__ = ["Journal", "MemoryJournal", "RunHead", "not_next"]
+__all__ = ["Journal", "MemoryJournal", "NoJournal", "RunHead", "not_next"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,3 +98,24 @@ class MemoryJournal:
 
     async def close(self) -> None:
         """Keep everything; there is nothing to let go of."""
+
+
+class NoJournal:
+    """Keeps nothing, for runs that nobody looks at again: they can be neither resumed nor replayed."""
+
+    def append(self, events: Sequence[Event], *, last: bool = False) -> asyncio.Future[None]:
+        """Take events of one run and let them go."""
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        done.set_result(None)
+        return done
+
+    async def events(self, run_id: str) -> list[Event]:
+        """Raise RunNotFound: nothing is kept."""
+        raise RunNotFound(f"run {run_id!r} was not kept")
+
+    async def heads(self, limit: int | None = None, prefix: str = "") -> list[RunHead]:
+        """Return no ends, since nothing is kept."""
+        return []
+
+    async def close(self) -> None:
+        """Let go of nothing."""

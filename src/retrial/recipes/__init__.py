@@ -1,5 +1,6 @@
 """The variants of the seeds, each as one short function that configures the one loop."""
 
+from retrial.recipes.gate import gate
 from retrial.recipes.harness import HARNESS_ACTOR, HARNESS_REFLECTOR, harness
 from retrial.recipes.judge import JUDGE_ACTOR, JUDGE_ACTOR_WITH_CHECKS, JUDGE_REFLECTOR, checked, judge
 from retrial.recipes.registry import RECIPES, rebuild, recorded
@@ -16,6 +17,7 @@ __all__ = [
     "UNIT_TESTS_ACTOR_WITH_CHECKS",
     "UNIT_TESTS_REFLECTOR",
     "checked",
+    "gate",
     "harness",
     "judge",
     "rebuild",

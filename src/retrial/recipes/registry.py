@@ -10,6 +10,7 @@ from typing import Any
 
 from retrial.engine.run import Algorithm
 from retrial.errors import ConfigError
+from retrial.recipes.gate import gate
 from retrial.recipes.harness import harness
 from retrial.recipes.judge import checked, judge
 from retrial.recipes.unit_tests import unit_tests
@@ -18,6 +19,7 @@ __all__ = ["RECIPES", "rebuild", "recorded"]
 
 RECIPES: Mapping[str, Callable[..., Algorithm]] = {
     "checked": checked,
+    "gate": gate,
     "harness": harness,
     "judge": judge,
     "unit_tests": unit_tests,
