@@ -9,7 +9,9 @@ from retrial.evaluate.answers import numbers_in
 
 __all__ = ["ANSWER_LAST", "answer_in", "ballot", "majority"]
 
-ANSWER_LAST = 'End your reply with "Answer:" and, after it, your answer alone. Nothing may follow it.'
+ANSWER_LAST = (
+    'Think step by step. End your reply with "Answer:" and, after it, your answer alone. Nothing may follow it.'
+)
 """How a model is told to give an answer that ``answer_in`` finds."""
 
 _ANSWER = re.compile(r"(?<![\w\"'])Answer[*_]*:[*_]*")

@@ -43,6 +43,8 @@ class Debate:
     personas: Sequence[str] | None = None
     """One system message an agent; None for none."""
     _: KW_ONLY
+    temperature: float | None = None
+    """Of the agents, 0 to 2; None for the provider's default."""
     prompts: Mapping[str, Prompt] = field(default_factory=lambda: PROMPTS)
     """``answer``, ``revise``, ``judge.system`` and ``judge``."""
 
@@ -105,7 +107,7 @@ class Debate:
             others = _told({other: reply for other, reply in said.items() if other != agent})
             messages.append(Message(role="assistant", content=said[agent]))
             messages.append(Message(role="user", content=self.prompts["revise"].render(others=others)))
-        return ModelRequest(role="actor", messages=tuple(messages))
+        return ModelRequest(role="actor", messages=tuple(messages), temperature=self.temperature)
 
     async def _rule(self, run: Run, task: Task, said: Mapping[int, str]) -> str | None:
         """The judge's answer; None if its call failed or it gave none."""

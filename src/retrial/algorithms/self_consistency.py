@@ -76,4 +76,4 @@ class SelfConsistency:
         return Outcome(Status.COMPLETED, value)
 
 
-PROMPTS = {"answer": Prompt("self_consistency.answer", f"{{{{task}}}}\n\nThink step by step. {ANSWER_LAST}")}
+PROMPTS = {"answer": Prompt("self_consistency.answer", f"{{{{task}}}}\n\n{ANSWER_LAST}")}
