@@ -23,6 +23,7 @@ ARROWS = {
     "evaluate": "prompts engine core errors",
     "algorithms": "evaluate prompts memory engine core errors",
     "models": "core errors",
+    "tools": "core errors",
     "sandbox": "core errors",
     "testbench": "sandbox core errors",
     "store": "memory log core errors",

@@ -10,7 +10,15 @@ import pytest
 
 import retrial
 
-PACKAGES = ["retrial", "retrial.algorithms", "retrial.engine", "retrial.evaluate", "retrial.models", "retrial.store"]
+PACKAGES = [
+    "retrial",
+    "retrial.algorithms",
+    "retrial.engine",
+    "retrial.evaluate",
+    "retrial.models",
+    "retrial.store",
+    "retrial.tools",
+]
 HEAVY = {
     "pydantic_ai",
     "pydantic",

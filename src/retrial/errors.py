@@ -20,7 +20,7 @@ RetrialError
       - ModelRejected          authentication, quota, an unknown model, too long a prompt
       - NoRecordedReply        a recording holds no reply for the request
     + HostError              a host function raised
-    + ToolError              a tool could not be called
+    + ToolError              a tool cannot be called at present; raised by the tool itself, or by what guards it
     + SandboxError           the sandbox broke or is not available at the level required
     + HandlerMissing         nothing attached handles the effect
   x EvaluatorError         the evaluator broke; never a failing verdict
@@ -152,7 +152,7 @@ class HostError(EffectError):
 
 
 class ToolError(EffectError):
-    """A tool could not be called."""
+    """A tool cannot be called at present, whatever its arguments. A tool raises it when its world is away."""
 
 
 class SandboxError(EffectError):

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
-from retrial.core.messages import ModelRequest, ModelResponse
+from retrial.core.messages import ModelRequest, ModelResponse, ToolResult
 from retrial.core.reports import CommandReport, TestReport
 
 __all__ = [
@@ -47,14 +47,19 @@ class CallTool:
     """Call a tool that a model asked for."""
 
     kind: ClassVar[str] = "tool"
-    address: ClassVar[str | None] = None
-    repeatable: ClassVar[bool] = False
-    outcome: ClassVar[Any] = Any
+    outcome: ClassVar[Any] = ToolResult
 
     tool: str
     """The tool's name."""
     arguments: Mapping[str, Any] = field(default_factory=dict[str, Any])
-    """JSON values by parameter name."""
+    """JSON values by parameter name, as the model gave them."""
+    repeatable: bool = False
+    """Whether calling it twice costs and changes nothing, as with a look-up."""
+
+    @property
+    def address(self) -> str | None:
+        """Which handler is meant: the tool's name."""
+        return self.tool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from retrial.core.budget import Usage
 
-__all__ = ["Message", "ModelRequest", "ModelResponse", "ToolCall", "ToolSpec"]
+__all__ = ["Message", "ModelRequest", "ModelResponse", "ToolCall", "ToolResult", "ToolSpec", "Tools"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,41 @@ class ToolSpec:
     """What it does, in a sentence for the model."""
     parameters: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """A JSON Schema of type object."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What a tool came to, faults of the call included: a model reads them and goes on."""
+
+    value: Any = None
+    """The JSON value that the tool returned, or in words what was wrong."""
+    error: str = ""
+    """What kind of fault it is: UnknownTool, InvalidArguments, NotCalled, Refused, ToolFailed or ToolTimeout; empty if
+    there is none."""
+
+    @property
+    def text(self) -> str:
+        """The result as a model reads it: a text as it is, any other value as JSON, a fault with its kind.
+
+        >>> ToolResult(value={"open": True}).text, ToolResult(value="no such order", error="ToolFailed").text
+        ('{"open": true}', 'ToolFailed: no such order')
+        """
+        text = self.value if isinstance(self.value, str) else json.dumps(self.value, ensure_ascii=False)
+        return f"{self.error}: {text}" if self.error else text
+
+
+class Tools(Protocol):
+    """Tools that can be offered to a model, by name; a ToolRegistry is one."""
+
+    @property
+    def specs(self) -> Mapping[str, ToolSpec]:
+        """Every tool as it is offered, by name, in the order in which it is."""
+        ...
+
+    @property
+    def repeatable(self) -> frozenset[str]:
+        """The names of those that cost and change nothing when they are called twice."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 from retrial.core.effects import CallHost, CallModel, CallTool, Effect, Recall, Remember, RunCommand, RunTests
 from retrial.core.events import COMPLETED, FAILED, REQUESTED
 from retrial.core.keys import join, valid_name
-from retrial.core.messages import ModelRequest, ModelResponse
+from retrial.core.messages import ModelRequest, ModelResponse, ToolResult
 from retrial.core.reports import CommandReport, TestReport
 from retrial.core.tasks import Outcome
 from retrial.engine.account import Account
@@ -156,9 +156,9 @@ class Run:
         """Ask a model."""
         return self._call(name, CallModel(request=request))
 
-    def tool(self, name: str, tool: str, arguments: Mapping[str, Any]) -> Call[Any]:
-        """Call a tool; the outcome is a JSON value."""
-        return self._call(name, CallTool(tool=tool, arguments=arguments))
+    def tool(self, name: str, tool: str, arguments: Mapping[str, Any], *, repeatable: bool = False) -> Call[ToolResult]:
+        """Call a tool. ``repeatable`` says that calling it twice costs and changes nothing."""
+        return self._call(name, CallTool(tool=tool, arguments=arguments, repeatable=repeatable))
 
     def tests(self, name: str, tests: RunTests) -> Call[TestReport]:
         """Run tests against a reply, in the sandbox."""
