@@ -183,7 +183,7 @@ async def test_two_worlds_that_are_away_are_both_tried_again():
     async with engine_with(model) as engine:
         ToolHandler(registry).attach(engine)
         failed = await engine.run(ToolLoop(registry), {"task": "t"}, run_id="r")
-        assert (failed.status, failed.error) == (Status.FAILED, "shop is closed")
+        assert (failed.status, failed.error) == (Status.FAILED, "a tool cannot be called: shop is closed")
         away[0] = False
         made.clear()
         resumed = await engine.resume("r", ToolLoop(registry))

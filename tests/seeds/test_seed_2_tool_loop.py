@@ -126,7 +126,7 @@ async def test_environmental_failures_spend_no_attempt():
         ToolHandler(registry).attach(engine)
         failed = await engine.run(loop, {"task": "t"}, run_id="r")
         assert (failed.status, failed.attempts) == (Status.FAILED, ())
-        assert failed.error == "tool 'search': ConnectionError: no route"
+        assert failed.error == "a tool cannot be called: tool 'search': ConnectionError: no route"
         away[0] = False
         resumed = await engine.resume("r", loop)
     assert (resumed.passed, len(resumed.attempts), len(model.keys)) == (True, 1, 2)

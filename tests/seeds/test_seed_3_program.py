@@ -1,6 +1,11 @@
-"""Seed 3: the ``reflexion()`` function of its example program, and what it says of Reflexion."""
+"""Seed 3: its example program, and what it says of Reflexion."""
 
 from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +42,38 @@ async def reflexion() -> None:
         "trials; lesson:",
         out.value["reflections"],
     )
+
+
+HERE = Path(__file__).parent
+PROGRAM = HERE / "seed_3_program.py"
+DOCUMENT = HERE.parents[2] / "shared" / "seeds" / "3-engine-and-algorithms.txt"
+LINES = """\
+reflexion: 42 km after 2 trials; lesson: ['State the unit.']
+debate: 12 from rounds [['12', '10', '12'], ['12', '12', '12']]
+swarm: Done: refunded A1 | handoffs: [['triage', 'billing']] | answered by: billing
+tree: (8 / (3 - 8 / 3)) | score 10.0 | at most 24 model calls
+"""
+
+
+def test_the_whole_program_prints_its_four_lines():
+    """All four algorithms on one engine, offline, run as a program of their own."""
+    done = subprocess.run([sys.executable, "-W", "error", PROGRAM], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == (LINES, "")
+
+
+def test_only_the_import_lines_of_the_program_are_changed():
+    """Statement for statement it is the program of the document, which is not part of this project."""
+    if not DOCUMENT.exists():
+        pytest.skip("the document is not beside the project")
+    text = DOCUMENT.read_text()
+    end = "asyncio.run(main())"
+    document = text[text.index('"""Four ways') : text.index(end) + len(end)]
+    assert LINES in text
+    ours, theirs = (
+        [ast.dump(one) for one in ast.parse(source).body if not isinstance(one, ast.ImportFrom)]
+        for source in (PROGRAM.read_text(), document)
+    )
+    assert ours == theirs
 
 
 async def test_the_example_prints_its_line_exactly(capsys):

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+from retrial.algorithms.batch import failure_of
 from retrial.algorithms.bounds import refuse_unless
 from retrial.algorithms.given import task_of
 from retrial.core.keys import digest
@@ -45,7 +46,7 @@ class ToolLoop:
         max_turns: how often the model is asked at most, 1 to 100.
         recall: the name of a memory that is asked about the task before the first turn. What it remembers (texts, or
             objects with a ``text``) stands at the end of the system message.
-        role: the part that the model plays, which decides which model is asked.
+        role: the part that the model plays.
 
     Raises:
         ConfigError: if ``max_turns`` is not possible.
@@ -76,8 +77,7 @@ class ToolLoop:
         """Return everything that decides what a run does, the tools as digests of what is offered."""
         repeatable = self.registry.repeatable
         tools = {name: digest([spec, name in repeatable]) for name, spec in self.registry.specs.items()}
-        plain = {name: getattr(self, name) for name in ("system", "max_turns", "recall", "role")}
-        return {**plain, "tools": tools}
+        return {"tools": tools} | {name: getattr(self, name) for name in ("system", "max_turns", "recall", "role")}
 
     async def __call__(self, run: Run, given: Mapping[str, Any]) -> Outcome:
         """Converse until the model answers, or the turns are used up."""
@@ -115,8 +115,7 @@ class Conversation:
     def __init__(self, registry: Tools, task: Task, system: str) -> None:
         self.messages = [Message(role="system", content=system)] if system else []
         self.messages.append(Message(role="user", content=task.prompt))
-        self._specs = registry.specs
-        self._repeatable = registry.repeatable
+        self._specs, self._repeatable = registry.specs, registry.repeatable
         self._steps: list[str] = []
         self._ids: set[str] = set()
         self._turns = 0
@@ -164,11 +163,9 @@ class Conversation:
             if place not in refused
         }
         ends = await scope.gather(*made.values())
-        failed = [end.error for end in ends if isinstance(end, Failed)]
-        if failed:
-            failed[0].keys = tuple(key for error in failed for key in error.keys)
-            raise failed[0]
-        answered = dict(zip(made, (end for end in ends if not isinstance(end, Failed)), strict=True))
+        answered = {place: end for place, end in zip(made, ends, strict=True) if not isinstance(end, Failed)}
+        if len(answered) < len(made):
+            raise failure_of("a tool cannot be called", ends)
         return [refused.get(place) or answered[place] for place in range(len(calls))]
 
     def _identified(self, call: ToolCall, otherwise: str) -> ToolCall:
