@@ -9,6 +9,7 @@ import asyncio
 import inspect
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from retrial.core.codec import encode
@@ -119,7 +120,8 @@ async def _called(tool: Tool[..., Any], values: dict[str, Any]) -> ToolResult:
             late = f"it did not end within {tool.timeout:g} seconds; it may have taken effect all the same"
             return ToolResult(value=late, error="ToolTimeout")
         return ToolResult(value=_told(error), error="ToolFailed")
-    return ToolResult(value=_bounded(_json(value), tool.max_characters))
+    result = value if isinstance(value, ToolResult) else ToolResult(value=value)
+    return replace(result, value=_bounded(_json(result.value), tool.max_characters))
 
 
 def _told(error: BaseException) -> str:
