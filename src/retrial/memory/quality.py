@@ -2,6 +2,7 @@
 
 A hard fault makes a lesson useless (``empty``, ``code``); a soft one makes it doubtful. The faults are those of the
 seeds: a lesson is a rule for the next try, in words, that is not a retelling and does not patch one test case.
+How often each is found, and how often rightly: ``benchmarks/lessons_quality.py``.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ import ast
 import re
 from collections.abc import Iterable
 
-__all__ = ["HARD_FAULTS", "REASONS", "faults", "normalised"]
+from retrial.memory.advice import narrates, overrides, patches_a_case
+from retrial.memory.copying import copies, normalised, repeats
+
+__all__ = ["HARD_FAULTS", "REASONS", "faults", "normalised", "storable", "tidy"]
 
 HARD_FAULTS = frozenset({"empty", "code"})
 """Faults that make a lesson useless."""
@@ -23,41 +27,28 @@ REASONS = {
     "duplicate": "it repeats an earlier lesson",
     "copies_answer": "it copies an expected value from the tests",
     "patches_a_case": "it adds a special case for one input instead of a general rule",
+    "overrides": "it tells the actor to leave its task instead of how to do it",
 }
 """What to tell a reflector that is asked again."""
 
 MAX_WORDS = 120
 """Two to four sentences are asked for; more than this many words are not short any more."""
+MAX_CHARACTERS = 2000
+"""No lesson is kept longer than this: it stands in every later prompt."""
 
+_CUT = " […]"
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\-_])")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
-_FORWARD = re.compile(
-    r"\b(next time|in (?:the )?future|from now on|going forward|next (?:try|attempt|trial)|should|must|need(?:s)? to|"
-    r"have to|has to|will|i'll|instead|always|never|ensure|make sure|remember to|avoid|do not|don't|be sure|try to)\b",
-    re.IGNORECASE,
-)
-_IMPERATIVE = re.compile(
-    r"(?:^|[.!?:;]\s+)(?:first,?\s+|then,?\s+)?(use|check|look|call|handle|return|convert|validate|add|keep|split|strip|"
-    r"sort|test|read|write|state|name|give|put|include|exclude|compare|count|compute|consider|start|begin|stop|verify|"
-    r"extract|remove|replace|round|join|treat|skip|raise|catch|prefer|choose|apply|follow|parse|iterate)\b",
-    re.IGNORECASE,
-)
 _LIKE_CODE = re.compile(r"[=([{:]|^(?:import|from|return)\b")
-_SPECIAL_CASE = re.compile(r"\b(special[- ]case|hard[- ]?cod)", re.IGNORECASE)
-
-
-def normalised(text: str) -> str:
-    """Return the text as lessons are compared: lower case, words alone.
-
-    >>> normalised("Use the email, not the id.") == normalised("use the EMAIL not the id")
-    True
-    """
-    return " ".join(re.findall(r"\w+", text.casefold()))
+_OTHER_CODE = re.compile(r"^(?:let|fn|pub|use|const|var|struct|impl|match|#include|SELECT)\b.*[;{]$")
 
 
 def faults(text: str, earlier: Iterable[str] = (), answers: Iterable[str] = ()) -> tuple[str, ...]:
     """Return what is wrong with a lesson, hard faults first; empty for a good one.
 
-    ``earlier`` are lessons that exist already, ``answers`` the values that the failed checks expected, as source text.
+    ``earlier`` are lessons that exist already, ``answers`` what it must not hand over: values that failed checks
+    expected, as source text, or the answer of the task. More than 2,000 characters are not looked at.
 
     >>> faults("I called it with the wrong ID and got an error.")
     ('narrates',)
@@ -66,15 +57,39 @@ def faults(text: str, earlier: Iterable[str] = (), answers: Iterable[str] = ()) 
     """
     if not text.strip():
         return ("empty",)
+    too_long = len(text) > MAX_CHARACTERS or len(text.split()) > MAX_WORDS
+    text = text[:MAX_CHARACTERS]
     found = {
         "code": _has_code(text),
-        "narrates": not _FORWARD.search(text) and not _IMPERATIVE.search(text),
-        "too_long": len(text.split()) > MAX_WORDS,
-        "duplicate": normalised(text) in {normalised(other) for other in earlier},
-        "copies_answer": _copies(text, answers),
-        "patches_a_case": bool(_SPECIAL_CASE.search(text)),
+        "narrates": narrates(text),
+        "too_long": too_long,
+        "duplicate": repeats(text, earlier),
+        "copies_answer": copies(text, answers),
+        "patches_a_case": patches_a_case(text),
+        "overrides": overrides(text),
     }
     return tuple(name for name, present in found.items() if present)
+
+
+def storable(found: Iterable[str]) -> bool:
+    """Whether a lesson with these faults may be remembered for later runs.
+
+    >>> storable(("narrates",)), storable(("duplicate",)), storable(("overrides",))
+    (True, False, False)
+    """
+    return not {"duplicate", "overrides"} & {*found}
+
+
+def tidy(text: str) -> str:
+    r"""Return a reflector's reply as it is judged and kept: without control characters, at most 2,000 characters.
+
+    >>> tidy("  Use \x1b[31mkm\x1b[0m.\r\n"), len(tidy("word " * 9999))
+    ('Use km.', 2000)
+    """
+    text = _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n"))).strip()
+    if len(text) <= MAX_CHARACTERS:
+        return text
+    return text[: MAX_CHARACTERS - len(_CUT)] + _CUT
 
 
 def _has_code(text: str) -> bool:
@@ -83,7 +98,9 @@ def _has_code(text: str) -> bool:
 
 
 def _is_statement(line: str) -> bool:
-    """Whether a line is a Python statement that does something, and not prose that happens to parse."""
+    """Whether a line is a statement that does something, and not prose that happens to parse."""
+    if _OTHER_CODE.match(line):
+        return True
     if len(line) > 500 or not _LIKE_CODE.search(line):
         return False
     try:
@@ -94,8 +111,3 @@ def _is_statement(line: str) -> bool:
         return isinstance(node.value, ast.Call | ast.Await)
     # "Note: something" parses as an annotation.
     return not (isinstance(node, ast.AnnAssign) and node.value is None)
-
-
-def _copies(text: str, answers: Iterable[str]) -> bool:
-    """Whether an expected value of some length stands in the text."""
-    return any(len(answer) >= 6 and answer in text for answer in (item.strip("'\" ") for item in answers))
