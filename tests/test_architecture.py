@@ -17,7 +17,7 @@ ARROWS = {
     "core": "errors",
     "log": "core errors",
     "stats": "errors",
-    "memory": "stats",
+    "memory": "stats core",
     "engine": "log core errors",
     "prompts": "core errors",
     "evaluate": "prompts engine core errors",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from retrial.core.tasks import Lesson
-from retrial.memory.quality import HARD_FAULTS, normalised
+from retrial.memory.quality import HARD_FAULTS, normalised, tidy
 
 __all__ = ["FALLBACK_CHARACTERS", "choose_lesson", "in_prompt", "stalled"]
 
@@ -57,5 +57,5 @@ def choose_lesson(
     """
     best = min(reversed(replies), key=lambda reply: (bool(HARD_FAULTS & {*reply[1]}), len(reply[1])))
     if HARD_FAULTS & {*best[1]} and not (trusted and best[0].strip()):
-        return evaluator_output[:FALLBACK_CHARACTERS] or "The attempt was not accepted.", (), "fallback"
+        return tidy(evaluator_output[:FALLBACK_CHARACTERS]) or "The attempt was not accepted.", (), "fallback"
     return best[0], best[1], "reflector"

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from retrial.algorithms.lessons import choose_lesson
+from retrial.algorithms.steps import told
 from retrial.core.keys import digest
 from retrial.core.messages import Message, ModelRequest
 from retrial.core.tasks import Attempt, Lesson, Task
 from retrial.engine.run import Run
-from retrial.memory.quality import HARD_FAULTS, REASONS, faults
+from retrial.memory.copying import copies
+from retrial.memory.quality import HARD_FAULTS, REASONS, faults, tidy
 from retrial.prompts import Prompt
 
 __all__ = ["Reflector"]
@@ -39,13 +41,18 @@ class Reflector:
         verdict = attempt.verdict
         failed = [check for check in verdict.checks if not check.passed]
         earlier = [lesson.text for lesson in lessons]
-        answers = [check.expected for check in failed if check.expected is not None]
+        # What a schema expects is a description and no value.
+        answers = [check.expected for check in failed if check.expected is not None and check.kind != "schema"]
         reply = await self._ask(scope, "reflector", task, attempt)
         replies = [(reply, faults(reply, earlier, answers))]
-        if self._refused(replies[0][1]):
-            again = await self._ask(scope, "reflector.again", task, attempt, replies[0][1])
+        refused = self._refused(replies[0][1])
+        if refused:
+            again = await self._ask(scope, "reflector.again", task, attempt, refused)
             replies.append((again, faults(again, earlier, answers)))
         text, found, origin = choose_lesson(replies, verdict.reason, trusted=self.function is not None)
+        # The task's own answer only marks: told to the reflector, the mark would say that it had guessed it.
+        if "copies_answer" not in found and copies(text, task.accepted):
+            found = (*found, "copies_answer")
         return Lesson(
             id=digest([scope.id, scope.path, text])[:12],
             text=text,
@@ -54,22 +61,29 @@ class Reflector:
             run_id=scope.id,
             origin=origin,
             faults=found,
+            refused=refused,
             evidence=tuple(check.name for check in failed),
         )
 
-    def _refused(self, wrong: tuple[str, ...]) -> bool:
-        """Whether to ask again; a function is trusted, so its faults are only marked."""
-        if self.function is not None or self.ask_again == "never":
-            return False
-        return bool(wrong if self.ask_again == "any" else HARD_FAULTS & {*wrong})
+    def _refused(self, wrong: tuple[str, ...]) -> tuple[str, ...]:
+        """The faults for which it is asked again; a function is trusted, so its faults are only marked."""
+        asks = self.function is None and (
+            self.ask_again == "any" or (self.ask_again == "hard" and HARD_FAULTS & {*wrong})
+        )
+        return wrong if asks else ()
 
     async def _ask(self, scope: Run, name: str, task: Task, attempt: Attempt, wrong: tuple[str, ...] = ()) -> str:
         """Ask for a lesson; ``wrong`` are the faults of the reply before."""
         reason = attempt.verdict.reason
         if self.function is not None:
-            given = {"task": task.prompt, "attempt": attempt.output, "reason": reason, "trial": attempt.trial}
-            return str(await scope.host(name, self.function, given))
-        prompt = self.prompts["reflector"].render(task=task.prompt, attempt=attempt.output, trace=reason, reason=reason)
+            given: dict[str, object] = {"task": task.prompt, "attempt": attempt.output}
+            given |= {"reason": reason, "trial": attempt.trial}
+            if attempt.steps:
+                given["steps"] = list(attempt.steps)
+            return tidy(str(await scope.host(name, self.function, given)))
+        prompt = self.prompts["reflector"].render(
+            task=task.prompt, attempt=told(attempt.output, attempt.steps), trace=reason, reason=reason
+        )
         if wrong:
             prompt += (
                 f"\n\nYour last reply cannot be used: {' and '.join(REASONS[fault] for fault in wrong)}. Try again."
@@ -77,4 +91,4 @@ class Reflector:
         system = self.prompts.get("reflector.system")
         messages = [Message(role="system", content=system.render())] if system else []
         messages.append(Message(role="user", content=prompt))
-        return (await scope.model(name, ModelRequest(role="reflector", messages=tuple(messages)))).text.strip()
+        return tidy((await scope.model(name, ModelRequest(role="reflector", messages=tuple(messages)))).text)

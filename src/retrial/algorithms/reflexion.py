@@ -20,6 +20,7 @@ from retrial.core.keys import digest
 from retrial.core.tasks import Attempt, Lesson, Outcome, Status, Task
 from retrial.engine.run import Run
 from retrial.evaluate.unit_tests import UnitTests
+from retrial.memory.quality import storable
 from retrial.prompts import bullets
 
 __all__ = ["Reflexion"]
@@ -86,7 +87,7 @@ class Reflexion(Options):
         """Have a lesson written about a failed attempt, and remember it if that was asked for."""
         lesson = await self.reflecting(scope, task, attempt, lessons)
         scope.note("reflexion.lesson", {"lesson": lesson})
-        if self.store_lessons and "duplicate" not in lesson.faults:
+        if self.store_lessons and storable(lesson.faults):
             await scope.remember("lesson", "lessons", encode(lesson))
         return lesson
 

@@ -74,8 +74,9 @@ def verdict_words(verdict: Verdict) -> str:
 def lesson_lines(screen: Screen, lesson: Lesson, *, again: bool = False) -> None:
     """Print a lesson, with what is unusual about it; ``again``: the reflector was asked twice for it."""
     marks = list(lesson.faults)
-    if again:
-        marks.insert(0, "asked again, since the first reply could not be used")
+    if again or lesson.refused:
+        why = f" ({', '.join(lesson.refused)})" if lesson.refused else ""
+        marks.insert(0, f"asked again, since the first reply could not be used{why}")
     if lesson.origin == "fallback":
         marks.insert(0, "no usable lesson was written, so this is the evaluator's output")
     text = screen.text((lesson.text, "cyan"))

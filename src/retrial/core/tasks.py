@@ -179,7 +179,10 @@ class Lesson:
     origin: str = "reflector"
     """reflector, fallback (the evaluator's output), person or given."""
     faults: tuple[str, ...] = ()
-    """What is wrong with it as a lesson: empty, code, too_long, duplicate, narrates, copies_answer, patches_a_case."""
+    """What is wrong with it as a lesson: empty, code, narrates, too_long, duplicate, copies_answer, patches_a_case,
+    overrides."""
+    refused: tuple[str, ...] = ()
+    """What was wrong with the reflector's first reply, where it was asked again; empty otherwise."""
     evidence: tuple[str, ...] = ()
     """The names of the checks that failed."""
     state: str = "active"

@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterable
 
+from retrial.core.printable import printable
 from retrial.memory.advice import narrates, overrides, patches_a_case
 from retrial.memory.copying import copies, normalised, repeats
 
@@ -37,8 +38,6 @@ MAX_CHARACTERS = 2000
 """No lesson is kept longer than this: it stands in every later prompt."""
 
 _CUT = " […]"
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[@-Z\\-_])")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 _LIKE_CODE = re.compile(r"[=([{:]|^(?:import|from|return)\b")
 _OTHER_CODE = re.compile(r"^(?:let|fn|pub|use|const|var|struct|impl|match|#include|SELECT)\b.*[;{]$")
@@ -86,7 +85,7 @@ def tidy(text: str) -> str:
     >>> tidy("  Use \x1b[31mkm\x1b[0m.\r\n"), len(tidy("word " * 9999))
     ('Use km.', 2000)
     """
-    text = _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n"))).strip()
+    text = printable(text).strip()
     if len(text) <= MAX_CHARACTERS:
         return text
     return text[: MAX_CHARACTERS - len(_CUT)] + _CUT

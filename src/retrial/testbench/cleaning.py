@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
+from retrial.core.printable import printable
 from retrial.testbench.wording import MAX_MESSAGE, clipped
 
 __all__ = ["cleaned"]
 
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
-_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 _ADDRESSES = re.compile(r" at 0x[0-9a-fA-F]+")
 _TEMPORARY = re.compile(r"(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm)/[^\s'\"<>:,;)]*")
 
@@ -20,6 +19,5 @@ def cleaned(text: str, limit: int = MAX_MESSAGE) -> str:
     >>> cleaned("<A object at 0x7f00> \x1b[31mred")
     '<A object> red'
     """
-    text = text[: limit * 4].encode("utf-8", "backslashreplace").decode("utf-8")
-    text = _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n")))
+    text = printable(text[: limit * 4])
     return clipped(_TEMPORARY.sub("<temporary path>", _ADDRESSES.sub("", text)), limit)

@@ -1,0 +1,20 @@
+"""Text of strangers without what could steer a terminal or hide what stands there."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["printable"]
+
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+
+
+def printable(text: str) -> str:
+    r"""Return ``text`` without escape sequences, control characters and invisible ones; lines end with ``\n``.
+
+    >>> printable("\x1b[31mred\x1b[0m\r\nand\x00 more")
+    'red\nand more'
+    """
+    text = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return _CONTROLS.sub("", _ESCAPES.sub("", text.replace("\r\n", "\n")))
