@@ -20,7 +20,7 @@ __all__ = ["Prompt", "bullets", "replaced"]
 
 _MARK = "\x00"
 _MARKED = re.compile("\x00([A-Za-z_]+)\x00")
-_CLOSING = re.compile(r"</\s*([A-Za-z_][\w-]*)\s*>")
+_CLOSING = re.compile(r"<\s*/\s*([A-Za-z_][\w-]*)[^<>]*>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,6 @@ def _cut(prompt: Prompt, given: frozenset[str], present: frozenset[str]) -> tupl
 
 def _harmless(value: str, tags: frozenset[str]) -> str:
     """A value in which no closing tag of the template is left."""
-    if "</" not in value:
+    if "/" not in value:
         return value
     return _CLOSING.sub(lambda match: f"&lt;{match[0][1:]}" if match[1].lower() in tags else match[0], value)
