@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from retrial.algorithms.acting import actor_calls
+from retrial.algorithms.reflexion import Reflexion
 from retrial.cli import exits
 from retrial.cli.render import money, plural, short
 from retrial.cli.screen import Screen
@@ -30,7 +32,8 @@ def foretell(tasks: Sequence[Task], algorithms: Sequence[Algorithm], share: Budg
     screen = Screen(as_json=options["as_json"])
     bounds = [min(one.max_calls, one.max_calls if share.max_calls is None else share.max_calls) for one in algorithms]
     each, calls = max(bounds), sum(bounds)
-    cost = _cost(tasks, each, options)
+    acting = max(one.max_trials * actor_calls(one.actor) for one in algorithms if isinstance(one, Reflexion))
+    cost = _cost(tasks, each, acting, options)
     limit = None if share.max_cost_usd is None else share.max_cost_usd * len(tasks)
     trouble = _trouble(options)
     if screen.as_json:
@@ -61,12 +64,12 @@ def foretell(tasks: Sequence[Task], algorithms: Sequence[Algorithm], share: Budg
     return exits.SOLVED
 
 
-def _cost(tasks: Sequence[Task], calls: int, options: Mapping[str, Any]) -> float | None:
-    """The most that ``calls`` for each task can cost, None without a price."""
+def _cost(tasks: Sequence[Task], calls: int, acting: int, options: Mapping[str, Any]) -> float | None:
+    """The most that ``calls`` for each task can cost, up to ``acting`` of them the actor's; None without a price."""
     actor = options["model"]
     if not actor:
         return None
-    acting = min(calls, options["trials"])
+    acting = min(calls, acting)
     total = 0.0
     for model, count in ((actor, acting), (options["reflector_model"] or actor, calls - acting)):
         for task in tasks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 __all__ = [
     "LEVELS",
     "Amount",
+    "algorithm_of",
+    "algorithm_options",
     "as_json",
     "budget_of",
     "budget_options",
@@ -71,6 +74,46 @@ verbose_option = click.option("-v", "--verbose", is_flag=True, help="With severa
 jobs_option = click.option(
     "--jobs", type=click.IntRange(min=1), default=4, show_default=True, help="Tasks worked on at once."
 )
+
+
+def algorithm_options(function: F) -> F:
+    """Add what says who acts in place of one model call."""
+    function = click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="A parameter of the algorithm, such as agents=5; may be given several times.",
+    )(function)
+    return click.option(
+        "--algorithm",
+        metavar="NAME",
+        help="Who makes an attempt instead of one call of the model: debate, tree, self_consistency, best_of, "
+        "generator_critic or generate_test_repair.",
+    )(function)
+
+
+def algorithm_of(options: dict[str, Any]) -> dict[str, Any] | None:
+    """Take the algorithm's options out of ``options``, as a spec such as ``{"kind": "debate", "agents": 5}``.
+
+    A value is read as JSON where it is JSON, and as a text where it is not.
+    """
+    kind: str | None = options.pop("algorithm")
+    settings: tuple[str, ...] = options.pop("settings")
+    spec: dict[str, Any] = {"kind": kind}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name.strip() or name == "kind":
+            raise click.BadParameter(
+                f"{setting!r} sets nothing; write NAME=VALUE, such as agents=5.", param_hint="--set"
+            )
+        try:
+            spec[name.strip()] = json.loads({"True": "true", "False": "false", "None": "null"}.get(value, value))
+        except ValueError:
+            spec[name.strip()] = value
+    if kind is None and settings:
+        raise click.UsageError(f"--set {settings[0]} is for an algorithm; name one with --algorithm.")
+    return None if kind is None else spec
 
 
 def budget_options(function: F) -> F:

@@ -12,6 +12,8 @@ from retrial.cli import exits
 from retrial.cli.options import (
     LEVELS,
     Amount,
+    algorithm_of,
+    algorithm_options,
     as_json,
     budget_of,
     budget_options,
@@ -41,7 +43,13 @@ _EXAMPLES = (
 @click.option("--reflector-model", help="Another model for writing lessons.")
 @click.option("--judge-model", help="Another model for judging, where a task's evaluator is a model.")
 @click.option("--base-url", metavar="URL", help="Where the models are served, if not at the provider's address.")
-@click.option("--trials", "--attempts", type=click.IntRange(1, 10), default=4, show_default=True, help="At most.")
+@algorithm_options
+@click.option(
+    "--trials",
+    "--attempts",
+    type=click.IntRange(1, 10),
+    help="At most.  [default: 4, or 1 with --algorithm]",
+)
 @click.option(
     "--lessons",
     callback=count,
@@ -81,15 +89,18 @@ def run(tasks: tuple[Path, ...], **options: Any) -> int:
 
     budget = budget_of(options)
     chosen = _tasks(tasks, options["timeout"], options["limit"])
+    actor = algorithm_of(options)
+    options["trials"] = options["trials"] or (4 if actor is None else 1)
     recipe = {
         "trials": options["trials"],
+        "actor": actor,
         "lessons": options["lessons"] or None,
         "carry": options["carry"],
         "from_stored": options["from_stored"],
         "confirm": options["confirm"],
     }
-    actor = options["model"] or "scripted"
-    names = {"actor": actor, "judge": options["judge_model"] or actor}
+    model = options["model"] or "scripted"
+    names = {"actor": model, "judge": options["judge_model"] or model}
     plans = [algorithm_for(task, recipe, names) for task in chosen]
     share = shares(budget, len(chosen), options["jobs"])
     if options["dry_run"]:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from retrial.cli.finding import standing, task_id_of
 from retrial.cli.hints import remedy
+from retrial.cli.inner import inner_lines
 from retrial.cli.render import closing, header, lesson_lines, new_table, status_text, usage_words, verdict_words
 from retrial.cli.reports import record, table
 from retrial.cli.screen import Screen
@@ -39,10 +40,14 @@ def of_trials(screen: Screen, events: Sequence[Event], *, full: bool) -> None:
     twice = asked_twice(events)
     before: Attempt | None = None
     for one in passes:
-        _print_attempt(screen, one.attempt, None if full else before)
+        _print_attempt(
+            screen, one.attempt, None if full else before, inner_lines(events, f"trial.{one.attempt.trial}/")
+        )
         if one.lesson is not None:
             lesson_lines(screen, one.lesson, again=f"trial.{one.attempt.trial}" in twice)
         before = one.attempt
+    for line in [] if passes else inner_lines(events, ""):
+        screen.line("  ", (line, "dim"))
     screen.line()
     state = standing(events)
     if state in ("running", "waiting", "interrupted"):
@@ -130,13 +135,15 @@ def _exchanges(events: Sequence[Event]) -> Any:
     return encode(transcript(events))
 
 
-def _print_attempt(screen: Screen, attempt: Attempt, before: Attempt | None) -> None:
-    """Print an attempt (or what changed in it) and its verdict, check by check."""
+def _print_attempt(screen: Screen, attempt: Attempt, before: Attempt | None, inner: Sequence[str]) -> None:
+    """Print an attempt (or what changed in it), what led to it, and its verdict, check by check."""
     verdict = attempt.verdict
     words, *rest = verdict_words(verdict).splitlines()
     flaky = ("  flaky", "yellow") if verdict.flaky else ""
     screen.line()
     screen.line((f"trial {attempt.trial}", "bold"), "  ", ("✓" if verdict.passed else "✗", "bold"), f" {words}", flaky)
+    for line in inner:
+        screen.line("  ", (line, "dim"))
     if before is None:
         screen.verbatim(_indented(_answer(attempt)))
     else:

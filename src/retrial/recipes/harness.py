@@ -39,7 +39,7 @@ def harness(
         raise ConfigError(f"memory={memory!r} is not possible; it can be 'episodic' or 'persistent'")
     return Reflexion(
         validator=validator,
-        actor=actor_from(actor),
+        actor=actor_from(actor, {"kind": "validator", "name": validator, "threshold": threshold}),
         reflector=reflector,
         max_trials=trials,
         keep_reflections=lessons,

@@ -37,10 +37,11 @@ def judge(
     Raises:
         ConfigError: if a value is out of range, the rubric is empty, or a prompt has another name.
     """
+    reviewer = Judge(rubric, trust=trust, allow_same_model=allow_same_model)
     return Reflexion(
-        evaluator=Judge(rubric, trust=trust, allow_same_model=allow_same_model),
+        evaluator=reviewer,
         max_trials=trials,
-        actor=actor_from(actor),
+        actor=actor_from(actor, reviewer.spec()),
         keep_reflections=lessons,
         keep="last",
         ask_again="hard",
@@ -73,7 +74,7 @@ def checked(
     return Reflexion(
         evaluator=evaluator_from(evaluator),
         max_trials=trials,
-        actor=actor_from(actor),
+        actor=actor_from(actor, evaluator),
         keep_reflections=lessons,
         carry=carry,
         keep="best",

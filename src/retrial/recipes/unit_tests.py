@@ -38,7 +38,7 @@ def unit_tests(
     return Reflexion(
         evaluator=UnitTests(),
         max_trials=trials,
-        actor=actor_from(actor),
+        actor=actor_from(actor, {"kind": "unit_tests"}),
         keep_reflections=lessons,
         carry=carry,
         keep="best",
