@@ -17,7 +17,7 @@ ARROWS = {
     "core": "errors",
     "log": "core errors",
     "stats": "errors",
-    "memory": "stats core",
+    "memory": "stats core errors",
     "engine": "log core errors",
     "prompts": "core errors",
     "evaluate": "prompts engine core errors",

@@ -85,14 +85,13 @@ def lower_tail(tables: Iterable[Table]) -> float:
     >>> lower_tail([Table(0, 1, 1, 1)] * 5) == 0.5**5
     True
     """
-    below, chances = 0, [1.0]
-    for table in tables:
-        if not table.variance:
-            continue
-        least = max(0, table.passed - table.tried_without)
-        below += table.passed_with - least
-        chances = _convolved(chances, _hypergeometric(table, least))
-    return min(1.0, sum(chances[: below + 1]))
+    telling = [(table, max(0, table.passed - table.tried_without)) for table in tables if table.variance]
+    below = sum(table.passed_with - least for table, least in telling)
+    chances = [1.0]
+    for table, least in telling:
+        # What lies above the observed sum never comes down again, since every stratum adds.
+        chances = _convolved(chances, _hypergeometric(table, least), below + 1)
+    return min(1.0, sum(chances))
 
 
 def shortfall(tables: Iterable[Table]) -> float:
@@ -159,10 +158,13 @@ def _hypergeometric(table: Table, least: int) -> list[float]:
     ]
 
 
-def _convolved(left: list[float], right: list[float]) -> list[float]:
-    """The distribution of the sum of two independent counts."""
-    total = [0.0] * (len(left) + len(right) - 1)
-    for shift, chance in enumerate(right):
-        for place, other in enumerate(left, shift):
-            total[place] += chance * other
+def _convolved(left: list[float], right: list[float], length: int) -> list[float]:
+    """The beginning of the distribution of the sum of two independent counts."""
+    width = len(right) - 1
+    padded = [0.0] * width + left + [0.0] * width
+    size = min(len(left) + width, length)
+    total = [right[0] * chance for chance in padded[width : width + size]]
+    for shift, factor in enumerate(right[1:], 1):
+        moved = padded[width - shift : width - shift + size]
+        total = [one + factor * other for one, other in zip(total, moved, strict=True)]
     return total
