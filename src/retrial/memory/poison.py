@@ -18,8 +18,8 @@ What it assumes: by chance, nothing. Like with like, that runs of one task are a
 before the lesson was learnt; what changes, such as the model, goes into ``Tried.setting``.
 
 One ``Tried`` for each trial goes in, in any order; one ``Finding`` for each lesson comes out, by id. Where the rows
-come from, and what happens to a lesson, is not known here. Whoever keeps trials must keep for each recalled lesson, used
-or left out, the chance with which it was to be left out; a lesson that came into a prompt otherwise has none.
+come from, and what happens to a lesson, is not known here. Whoever keeps trials must keep for each recalled lesson,
+used or left out, the chance with which it was to be left out; a lesson that came into a prompt otherwise has none.
 """
 
 from __future__ import annotations
