@@ -146,6 +146,7 @@ class CrashingJournal(MemoryJournal):
         if len(events) > room:
             failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             failed.set_exception(Crash())
+            failed.exception()  # Nobody may be left to look at it.
             return failed
         return super().append(events, last=last)
 

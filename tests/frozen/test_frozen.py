@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from retrial.algorithms.registry import ALGORITHMS
 from retrial.log.jsonl import read_events
 from retrial.store import SqliteStore
 from worlds import seen
@@ -48,3 +49,9 @@ async def test_a_frozen_journal_can_be_stored(path, tmp_path):
 def test_there_are_frozen_journals_of_every_kind():
     """A solved, an unsolved, a cut, a failed, a resumed and a killed run are kept."""
     assert {path.stem for path in JOURNALS} >= {"slugify", "no-solution", "over-budget", "failed", "resumed", "killed"}
+
+
+def test_there_is_a_frozen_journal_of_every_algorithm():
+    """Whatever an algorithm writes today is promised to be readable."""
+    names = {read_events(path).events[0].data["algorithm"] for path in JOURNALS}
+    assert names >= {*ALGORITHMS, "reflexion", "swarm"}
