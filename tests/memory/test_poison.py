@@ -92,11 +92,21 @@ def test_the_order_in_which_rows_are_given_does_not_matter(rows, chance):
     assert examine(rows) == examine(mixed)
 
 
-@settings(max_examples=30)
 @given(histories())
 def test_a_lesson_that_always_wins_is_never_called_harmful(rows):
     """Whatever became of other trials, one whose trials all passed is left alone, at any level."""
     assert not [f for f in examine(rows, level=0.99) if f.harmful and f.uses and f.wins == f.uses]
+
+
+def test_luck_with_the_coins_is_no_evidence():
+    """A lesson that was left out of 40 runs and used in 2, all of which passed, is left alone."""
+    rows = [
+        Tried(task_id=f"{n}", trial=1, passed=True, lessons=("x",) * (n < 2), recalled={"x": 0.5}, run_id=f"{n}")
+        for n in range(42)
+    ]
+    (finding,) = examine(rows, level=0.99)
+    assert finding.stake > 1000
+    assert not finding.harmful
 
 
 @settings(max_examples=30)

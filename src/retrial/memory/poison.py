@@ -166,7 +166,7 @@ def examine(
 
 def _decisive(look: Look, wager: Wager) -> list[Table]:
     """The tables of the evidence that tells more."""
-    return [wager.table] if wager.p_value <= look.paid and wager.withheld else [one.table for one in look.strata]
+    return [wager.table] if wager.p_value <= look.paid and wager.table.compares else [one.table for one in look.strata]
 
 
 def _effect(tables: list[Table]) -> float:

@@ -55,8 +55,9 @@ class Wager:
 
     @property
     def p_value(self) -> float:
-        """How likely a stake ever grows so far, if the lesson makes no difference."""
-        return 1 / self.highest
+        """How likely a stake ever grows so far, if the lesson makes no difference; 1 unless less passed with it."""
+        # A run of luck with the coins alone, where all passes, is no evidence of harm.
+        return 1 / self.highest if self.table.compares and self.table.difference < 0 else 1.0
 
     @property
     def table(self) -> Table:
