@@ -6,6 +6,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ from retrial.store.lessons import LessonShelf
 from retrial.store.sqlite import SqliteStore
 from retrial.taskfile import case_tests
 from retrial.testbench.handler import TestsHandler
+from retrial.workbench.handler import CommandHandler
+from retrial.workbench.placing import judged_by_command, placed, with_files
 
 __all__ = ["DEFAULT_STORE", "Model", "algorithm_for", "assemble", "model_name", "solve", "solve_async", "store_path"]
 
@@ -99,7 +102,8 @@ def assemble(
     engine = Engine(journal, budget)
     if isinstance(journal, SqliteStore):
         LessonShelf(journal.writer).attach(engine)
-    TestsHandler(lambda: open_sandbox(sandbox, require_isolation)).attach(engine)
+    for executor in (TestsHandler, CommandHandler):
+        executor(lambda: open_sandbox(sandbox, require_isolation)).attach(engine)
     for host in (PersonHandler(), PydanticHandler(), SqlHandler()):
         host.attach(engine)
     if clients:
@@ -136,6 +140,9 @@ async def solve_async(
         task = Task(prompt=task, tests=asserts, answer=answer, entry_point=entry_point, timeout=timeout)
     elif asserts or answer is not None:
         raise ConfigError(f"task {task.id!r} brings its own tests and answer; leave {tests or answer!r} out")
+    if isinstance(evaluator, Mapping):
+        evaluator = placed(evaluator, Path())
+        task = replace(task, prompt=with_files(task.prompt, evaluator))
     given = {"reflector": reflector_model, "judge": judge_model}
     roles = {role: which for role, which in given.items() if which is not None}
     recipe = {"trials": trials, "lessons": lessons, "from_stored": from_stored}
@@ -164,7 +171,7 @@ def algorithm_for(
     spec = judged_by(task, names, evaluator)
     if spec is None:
         return recorded("unit_tests", recipe)
-    return recorded("checked", {**recipe, "evaluator": spec})
+    return recorded("project" if judged_by_command(spec) else "checked", {**recipe, "evaluator": spec})
 
 
 def model_name(which: Model) -> str:

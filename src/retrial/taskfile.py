@@ -164,7 +164,7 @@ def _task(data: Mapping[str, Any], path: Path, text: str) -> Task:
         )
     return Task(
         id=str(data.get("id", path.stem)),
-        prompt=prompt.strip(),
+        prompt=_prompt(prompt.strip(), evaluator, path, text),
         tests=(str(check),) if check is not None else tests,
         hidden_tests=_tests(data, "hidden_tests", hidden_style, path, text),
         style=style,
@@ -212,26 +212,27 @@ def _evaluator(data: Mapping[str, Any], path: Path, text: str) -> dict[str, Any]
         tested = any(name in data for name in ("tests", "cases", "check"))
         return {"kind": "normalised"} if not tested and {"answer", "answers"} & {*data} else None
     from retrial.evaluate.registry import evaluator_from  # noqa: PLC0415 - only where a task names one
+    from retrial.workbench.placing import placed  # noqa: PLC0415 - same
 
-    spec = _placed({"kind": given} if isinstance(given, str) else given, path.parent)
+    spec = {"kind": given} if isinstance(given, str) else cast("dict[str, Any]", given)
     try:
-        evaluator_from(spec)
+        evaluator_from(spec)  # First of all, so that what is misspelt is found before a folder is looked for.
+        spec = placed(spec, path.parent)
     except ConfigError as error:
         raise ConfigError(f"{path}, line {_line_of(text, 'evaluator')}: {error}") from error
     return spec
 
 
-def _placed(spec: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """A spec in which a database that stands beside the task file is named by its whole path, at any depth."""
-    placed = dict(spec)
-    database = spec.get("database")
-    if isinstance(database, str) and (folder / database).is_file():
-        placed["database"] = str((folder / database).resolve())
-    parts = spec.get("parts")
-    if isinstance(parts, list):
-        items = cast("list[Any]", parts)
-        placed["parts"] = [_placed(part, folder) if isinstance(part, dict) else part for part in items]  # pyright: ignore[reportUnknownArgumentType]
-    return placed
+def _prompt(prompt: str, evaluator: Mapping[str, Any] | None, path: Path, text: str) -> str:
+    """The task in words, with the files that its evaluator says to show."""
+    if evaluator is None:
+        return prompt
+    from retrial.workbench.placing import with_files  # noqa: PLC0415 - only where a task names an evaluator
+
+    try:
+        return with_files(prompt, evaluator)
+    except ConfigError as error:
+        raise ConfigError(f"{path}, line {_line_of(text, 'evaluator')}: {error}") from error
 
 
 def _texts(data: Mapping[str, Any], name: str, path: Path, text: str) -> tuple[str, ...]:

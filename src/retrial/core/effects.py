@@ -93,7 +93,7 @@ class RunTests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunCommand:
-    """Run a command in the sandbox."""
+    """Run a command in the sandbox, in a fresh copy of a project that a reply may have changed."""
 
     kind: ClassVar[str] = "command"
     address: ClassVar[str | None] = None
@@ -103,9 +103,28 @@ class RunCommand:
     argv: tuple[str, ...]
     """The program and its arguments; no shell."""
     files: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Text files to put into the working folder first, by relative path."""
+    """Text files to put into the working folder, by relative path; they come before the project's."""
     timeout: float = 30.0
     """Seconds, above 0."""
+    project: str = ""
+    """The folder that is copied, by its whole path; empty for an empty working folder."""
+    digest: str = ""
+    """What the project's content must digest to, so that another content is another request; empty for any."""
+    output: str | None = None
+    """What the actor replied, whole: the workbench takes the changes out of it. None to run the project as it is."""
+    target: str | None = None
+    """Where bare code goes that is neither a diff nor named."""
+    protected: tuple[str, ...] | None = None
+    """Patterns of files that are restored after the reply was applied, besides those that steer runners; None for what
+    tests are usually called."""
+    editable: tuple[str, ...] = ()
+    """Patterns of files that are not protected, whatever else says so."""
+    junit: str | None = None
+    """Where the command writes a report in JUnit's XML; None where it writes none."""
+    readable: tuple[str, ...] = ()
+    """Folders outside that the command may read, by their whole paths."""
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What the command finds in its environment besides what every command finds. It is recorded: no secrets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

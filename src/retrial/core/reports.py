@@ -87,10 +87,18 @@ class CommandReport:
     """What a command did."""
 
     exit_code: int | None
-    """The exit code; negative for a signal; None where the time ran out."""
+    """The exit code; negative for a signal; None where the time ran out or nothing was run."""
     output: str = ""
     """The first and last bytes of standard output and error, control characters stripped."""
     timed_out: bool = False
     """Whether it was ended for taking too long."""
     isolation: Isolation = field(default_factory=lambda: Isolation(level="none"))
     """Where it ran."""
+    refusal: str = ""
+    """Why the reply could not be applied, so that nothing was run; its own fault. Empty if it was applied."""
+    checks: tuple[Check, ...] = ()
+    """One record a test, where the command left a report; skipped tests are ``not_run``."""
+    report_error: str = ""
+    """Why there are no checks although a report was asked for; empty if there are, or none was asked for."""
+    restored: tuple[str, ...] = ()
+    """Protected files that the reply wanted to change, and that it did not."""

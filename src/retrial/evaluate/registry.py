@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from retrial.errors import ConfigError
+from retrial.evaluate.command import Command
 from retrial.evaluate.compose import AllOf, FirstFailing, Weighted
 from retrial.evaluate.critic import Critic
 from retrial.evaluate.evaluator import Evaluator
@@ -27,6 +28,7 @@ __all__ = ["EVALUATORS", "evaluator_from", "register"]
 
 EVALUATORS: dict[str, Callable[..., Evaluator]] = {
     "all_of": AllOf,
+    "command": Command,
     "critic": Critic,
     "exact": exact,
     "f1": f1,

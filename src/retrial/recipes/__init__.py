@@ -3,6 +3,7 @@
 from retrial.recipes.gate import gate
 from retrial.recipes.harness import HARNESS_ACTOR, HARNESS_REFLECTOR, harness
 from retrial.recipes.judge import JUDGE_ACTOR, JUDGE_ACTOR_WITH_CHECKS, JUDGE_REFLECTOR, checked, judge
+from retrial.recipes.project import PROJECT_ACTOR, project
 from retrial.recipes.registry import RECIPES, rebuild, recorded
 from retrial.recipes.unit_tests import UNIT_TESTS_ACTOR, UNIT_TESTS_ACTOR_WITH_CHECKS, UNIT_TESTS_REFLECTOR, unit_tests
 
@@ -12,6 +13,7 @@ __all__ = [
     "JUDGE_ACTOR",
     "JUDGE_ACTOR_WITH_CHECKS",
     "JUDGE_REFLECTOR",
+    "PROJECT_ACTOR",
     "RECIPES",
     "UNIT_TESTS_ACTOR",
     "UNIT_TESTS_ACTOR_WITH_CHECKS",
@@ -20,6 +22,7 @@ __all__ = [
     "gate",
     "harness",
     "judge",
+    "project",
     "rebuild",
     "recorded",
     "unit_tests",

@@ -13,6 +13,7 @@ from retrial.errors import ConfigError
 from retrial.recipes.gate import gate
 from retrial.recipes.harness import harness
 from retrial.recipes.judge import checked, judge
+from retrial.recipes.project import project
 from retrial.recipes.unit_tests import unit_tests
 
 __all__ = ["RECIPES", "rebuild", "recorded"]
@@ -22,6 +23,7 @@ RECIPES: Mapping[str, Callable[..., Algorithm]] = {
     "gate": gate,
     "harness": harness,
     "judge": judge,
+    "project": project,
     "unit_tests": unit_tests,
 }
 """The recipes by the name that task files and journals use."""
