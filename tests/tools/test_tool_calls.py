@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import json
+import subprocess
+import sys
 import threading
+import time
 from dataclasses import dataclass
 from datetime import date
 
@@ -200,22 +203,53 @@ async def test_a_cancelled_run_cancels_the_call():
         await task
 
 
-def test_a_thread_that_outlives_its_event_loop_ends_quietly():
-    """Nobody waits for it any more, and it raises nothing (warnings are errors here)."""
+def test_a_thread_that_outlives_its_event_loop_ends_quietly_and_works_again():
+    """Nobody waits for it any more, it raises nothing (warnings are errors here), and it does not keep the process."""
     released = threading.Event()
-    ended = threading.Event()
+    threads = []
 
     def hang() -> None:
+        threads.append(threading.current_thread())
         released.wait(10)
 
-    result = asyncio.run(call(hang, options={"timeout": 0.02}))
-    (thread,) = [one for one in threading.enumerate() if one.name == "retrial-tool"]
+    assert asyncio.run(call(hang, options={"timeout": 0.02})).error == "ToolTimeout"
     released.set()
-    thread.join(10)
-    assert result.error == "ToolTimeout"
-    assert thread.daemon
-    assert not thread.is_alive()
-    assert not ended.is_set()
+    deadline = time.monotonic() + 10
+    while len(threads) < 2 or threads[0] is not threads[-1]:
+        asyncio.run(call(hang))
+        assert time.monotonic() < deadline, "the thread is not used again"
+    assert all(thread.daemon for thread in threads)
+
+
+def test_a_forked_process_starts_threads_of_its_own():
+    """Those of its parent are not there."""
+    code = """
+import asyncio, os
+from retrial.tools.thread import in_thread
+asyncio.run(in_thread(lambda: None))
+child = os.fork()
+if child == 0:
+    os._exit(asyncio.run(asyncio.wait_for(in_thread(lambda: 7), 10)))
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "7\n"
+
+
+def test_a_call_that_never_ends_does_not_keep_the_process():
+    """The program ends although its tool does not."""
+    code = """
+import asyncio, threading
+from retrial.tools.thread import in_thread
+async def main():
+    try:
+        await asyncio.wait_for(in_thread(threading.Event().wait), 0.05)
+    except TimeoutError:
+        print("given up")
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "given up\n"
 
 
 @pytest.mark.parametrize(
