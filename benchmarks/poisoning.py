@@ -211,7 +211,7 @@ def text(lives: dict[World, Life], worlds: list[World], nulls: list[World], roun
     lines += [
         "## Nothing is poisoned",
         "",
-        "Every quarantine here is wrong. *Lives* are memories of 200 lessons, checked after every round.",
+        "Every quarantine here is wrong. *Lives* are memories of 200 lessons each.",
         "",
         "| tasks | check | lives | lives with a wrong quarantine | lessons quarantined wrongly |",
         "|---|---|---:|---:|---:|",
