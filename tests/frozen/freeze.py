@@ -19,10 +19,13 @@ from retrial.algorithms import (
     SelfConsistency,
     Swarm,
     TreeOfThoughts,
+    UniformCostSearch,
+    WrittenTests,
 )
 from retrial.assembly import assemble
 from retrial.core.budget import Budget
 from retrial.core.codec import encode
+from retrial.core.tasks import Task
 from retrial.errors import ModelUnavailable
 from retrial.evaluate import Validator
 from retrial.log.jsonl import write_events
@@ -82,13 +85,25 @@ async def journals_of_algorithms() -> dict:
         "generator-critic": GeneratorCritic("right"),
         "generate-test-repair": GenerateTestRepair(evaluator=Validator("right")),
         "reflexion-of-debates": Reflexion(validator="right", max_trials=2, actor=Debate(agents=2, judge=False)),
+        "ucs": UniformCostSearch(evaluator=Validator("right"), branching=2),
         "swarm": Swarm(agents, registry, start="triage"),
     }.items():
         async with engine_with(Model(talker)) as engine:
             ToolHandler(registry).attach(engine)
             await engine.run(algorithm, {"task": "Refund order A1."}, run_id=name)
             made[name] = await engine.journal.events(name)
+    task = Task(id="add", prompt="Write add(a, b).", tests=("assert add(1, 2) == 3",), entry_point="add")
+    async with assemble(coder) as engine:
+        await engine.run(WrittenTests(max_trials=2), {"task": encode(task)}, run_id="written-tests")
+        made["written-tests"] = await engine.journal.events("written-tests")
     return made
+
+
+def coder(request):
+    """Writes one true and one false test, and a function that passes the true one."""
+    if request.role == "tester":
+        return "assert add(2, 2) == 4\nassert add(1, 1) == 3"
+    return "Add the two." if request.role == "reflector" else "def add(a, b):\n    return a + b"
 
 
 @tool

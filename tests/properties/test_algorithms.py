@@ -18,6 +18,7 @@ from retrial.algorithms import (
     Reflexion,
     SelfConsistency,
     TreeOfThoughts,
+    UniformCostSearch,
 )
 from retrial.core.budget import Budget
 from retrial.core.tasks import Status
@@ -34,6 +35,7 @@ ALGORITHMS = {
     "best_of": lambda: BestOf(3, Critic()),
     "generator_critic": GeneratorCritic,
     "generate_test_repair": lambda: GenerateTestRepair(evaluator=Validator("right")),
+    "ucs": lambda: UniformCostSearch(evaluator=Critic(), branching=2, max_expansions=2),
     "reflexion of debates": lambda: Reflexion(validator="right", actor=Debate(agents=2, judge=False)),
     "reflexion of trees": lambda: Reflexion(
         validator="right", max_trials=2, actor=TreeOfThoughts(depth=2, branching=2)
@@ -97,6 +99,12 @@ def bounded():
         st.builds(SelfConsistency, samples=st.integers(1, 40)),
         st.builds(BestOf, st.integers(1, 25), judges),
         st.builds(GeneratorCritic, max_rounds=st.integers(1, 10)),
+        st.builds(
+            UniformCostSearch,
+            evaluator=judges,
+            max_expansions=st.integers(0, 16),
+            branching=st.integers(1, 10),
+        ),
         st.builds(GenerateTestRepair, evaluator=judges, max_repairs=st.integers(0, 9)),
     )
     loop = st.builds(

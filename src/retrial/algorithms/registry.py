@@ -14,6 +14,8 @@ from retrial.algorithms.generate_test_repair import GenerateTestRepair
 from retrial.algorithms.generator_critic import GeneratorCritic
 from retrial.algorithms.self_consistency import SelfConsistency
 from retrial.algorithms.tree import TreeOfThoughts
+from retrial.algorithms.ucs import UniformCostSearch
+from retrial.algorithms.written_tests import WrittenTests
 from retrial.engine.run import Algorithm
 from retrial.errors import ConfigError
 from retrial.evaluate.registry import evaluator_from
@@ -27,6 +29,8 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
     "generator_critic": GeneratorCritic,
     "self_consistency": SelfConsistency,
     "tree": TreeOfThoughts,
+    "ucs": UniformCostSearch,
+    "written_tests": WrittenTests,
 }
 """What makes an algorithm, by kind; the rest of its spec are keyword arguments."""
 

@@ -43,6 +43,10 @@ def _tried(data: Mapping[str, Any]) -> list[str]:
     return [f"answer {data['attempt']['trial']}: {came_to}"]
 
 
+def _own_tests(data: Mapping[str, Any]) -> list[str]:
+    return [f"own test: {_one(test)}" for test in data["tests"]]
+
+
 def _several(answers: Sequence[str | None]) -> str:
     return " · ".join("failed" if answer is None else _one(answer) for answer in answers)
 
@@ -60,5 +64,7 @@ _TELLERS: Mapping[str, Callable[[Mapping[str, Any]], list[str]]] = {
     "generator_critic.answer": _tried,
     "self_consistency.answers": _samples,
     "tree.kept": _tree,
+    "ucs.program": _tried,
+    "written_tests.tests": _own_tests,
 }
 """What tells each kind of note."""

@@ -89,7 +89,7 @@ def algorithm_options(function: F) -> F:
         "--algorithm",
         metavar="NAME",
         help="Who makes an attempt instead of one call of the model: debate, tree, self_consistency, best_of, "
-        "generator_critic or generate_test_repair.",
+        "generator_critic, generate_test_repair, ucs or written_tests.",
     )(function)
 
 
