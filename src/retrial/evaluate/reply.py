@@ -30,7 +30,7 @@ def is_verdict(data: Mapping[str, Any]) -> bool:
 def read_reply(text: str, valid: Callable[[Mapping[str, Any]], bool] = is_verdict) -> Mapping[str, Any] | None:
     r"""Read ``{"passed": true|false, ...}``, with or without a fence around it; None if it is anything else.
 
-    >>> read_reply('```json\\n{"passed": false, "reason": "no unit"}\\n```')["reason"]
+    >>> read_reply('```json\n{"passed": false, "reason": "no unit"}\n```')["reason"]
     'no unit'
     >>> read_reply('It passed: {"passed": true}') is None
     True

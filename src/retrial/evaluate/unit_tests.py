@@ -86,7 +86,7 @@ def verdict_of(report: TestReport) -> Verdict:
 def trace_of(report: TestReport) -> str:
     """Return what a reflector reads: how many checks passed, then the failed ones, five at most.
 
-    >>> from retrial.core.reports import TestReport
+    >>> from retrial.core.reports import Check
     >>> check = Check(name="assert f(2) == 4", passed=False, input="f(2)", actual="3", expected="4")
     >>> print(trace_of(TestReport(checks=(check,))))
     0 of 1 checks passed
