@@ -29,7 +29,7 @@ from retrial.models.resolve import client_for, is_priced
 from retrial.models.transport import Limits
 from retrial.recipes import recorded
 from retrial.sandbox.opening import open_sandbox
-from retrial.store.lessons import LessonShelf
+from retrial.store.lessons import LessonBook
 from retrial.store.sqlite import SqliteStore
 from retrial.taskfile import case_tests
 from retrial.testbench.handler import TestsHandler
@@ -101,7 +101,7 @@ def assemble(
     journal = SqliteStore(os.fspath(store) if store is not None else ":memory:") if keeps else NoJournal()
     engine = Engine(journal, budget)
     if isinstance(journal, SqliteStore):
-        LessonShelf(journal.writer).attach(engine)
+        LessonBook(journal.writer).attach(engine)
     for executor in (TestsHandler, CommandHandler):
         executor(lambda: open_sandbox(sandbox, require_isolation)).attach(engine)
     for host in (PersonHandler(), PydanticHandler(), SqlHandler()):

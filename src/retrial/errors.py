@@ -7,9 +7,11 @@ RetrialError
     + StoreTooNew            a later version of retrial wrote it
     + RunBusy                another process is working on the run
     + RunNotFound            no run of that id
+    + LessonNotFound         no lesson of that id
   x ReplayError            the journal and the algorithm disagree
     + ReplayMismatch         same key, other request
     + ReplayIncomplete       a finished run lacks a key that the algorithm asks for
+    + RunRedacted            a lesson was deleted from what the run said
     + ResumeRefused          another algorithm version or other parameters
     + DuplicateKey           one name used twice in one scope
   x EffectError            the world failed, not the attempt
@@ -45,6 +47,7 @@ __all__ = [
     "HandlerMissing",
     "HostError",
     "JournalError",
+    "LessonNotFound",
     "ModelError",
     "ModelRejected",
     "ModelTimeout",
@@ -59,6 +62,7 @@ __all__ = [
     "RetrialError",
     "RunBusy",
     "RunNotFound",
+    "RunRedacted",
     "SandboxError",
     "StoreTooNew",
     "ToolError",
@@ -96,6 +100,10 @@ class RunNotFound(JournalError):
     """The store holds no run of that id."""
 
 
+class LessonNotFound(JournalError):
+    """The store holds no lesson of that id."""
+
+
 class ReplayError(RetrialError):
     """The journal and the algorithm disagree, so going on would invent a past."""
 
@@ -106,6 +114,10 @@ class ReplayMismatch(ReplayError):
 
 class ReplayIncomplete(ReplayError):
     """A finished run lacks an outcome that the algorithm asks for."""
+
+
+class RunRedacted(ReplayError):
+    """A lesson was deleted, and with it what the run had said of it; the message names the lesson."""
 
 
 class ResumeRefused(ReplayError):

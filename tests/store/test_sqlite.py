@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 import signal
 import sqlite3
@@ -250,3 +251,15 @@ async def test_commits_are_durable_and_the_file_is_marked_as_ours(tmp_path):
     assert await store.writer.do(pragmas) == ["wal", 2, APPLICATION_ID]
     await store.close()
     assert (tmp_path / "new" / ".gitignore").read_text() == "*\n"
+
+
+async def test_a_run_of_a_newer_shape_does_not_hide_the_others(tmp_path):
+    """It is listed like the others, and only reading it is refused."""
+    store = SqliteStore(str(tmp_path / "store.db"))
+    await store.append([fact("old", 0, "run", "run.started", {})])
+    await store.append([dataclasses.replace(fact("new", 0, "run", "run.started", {}), v=99)])
+    assert {head.first.run_id for head in await store.heads()} == {"old", "new"}
+    assert len(await store.events("old")) == 1
+    with pytest.raises(StoreTooNew, match="'new'"):
+        await store.events("new")
+    await store.close()

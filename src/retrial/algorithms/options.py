@@ -59,6 +59,8 @@ class Options:
     """Whether lessons are remembered under the task's id."""
     start_from_stored: bool = False
     """Whether to begin with the lessons that are remembered for the task."""
+    across_tasks: bool = False
+    """Whether what is remembered is for other tasks as well, and lessons of others, where relevant, are recalled."""
     confirm: bool = False
     """Whether a passing attempt is judged once more in a fresh process."""
 
@@ -118,7 +120,9 @@ class Options:
             "actor": actor_spec(self.actor),
         }
         plain = [one.name for one in fields(self) if one.name not in ("validator", *described)]
-        return {name: getattr(self, name) for name in plain} | described
+        found = {name: getattr(self, name) for name in plain} | described
+        # Younger than the first journals, whose runs can so still be resumed.
+        return {name: value for name, value in found.items() if name != "across_tasks" or value}
 
     @cached_property
     def reflecting(self) -> Reflector:

@@ -8,7 +8,7 @@ evaluator said, and runs only where a lesson can still be used.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from retrial.algorithms.acting import act, judged
@@ -62,8 +62,11 @@ class Reflexion(Options):
         """The lessons that the caller gives and, if asked for, those remembered for the task; oldest first."""
         lessons: list[Lesson] = []
         if self.start_from_stored:
-            stored = await run.recall("stored", "lessons", {"task_id": task.id, "limit": self.keep_reflections})
-            lessons += [decode(Lesson, item) for item in stored]
+            query = {"task_id": task.id, "limit": self.keep_reflections}
+            elsewhere = {"task": task.prompt, "run_id": run.id} if self.across_tasks else {}
+            stored = await run.recall("stored", "lessons", query | elsewhere)
+            # What chance left out of this run leaves its place empty, so that runs with and without it can be compared.
+            lessons += [decode(Lesson, item) for item in stored if not item.get("left_out")]
         for text in cast("list[str]", given.get("reflections", ())):
             lessons.append(Lesson(id=digest(text)[:12], text=text, task_id=task.id, origin="given"))
         if lessons:
@@ -86,6 +89,8 @@ class Reflexion(Options):
     async def _learn(self, scope: Run, task: Task, attempt: Attempt, lessons: list[Lesson]) -> Lesson:
         """Have a lesson written about a failed attempt, and remember it if that was asked for."""
         lesson = await self.reflecting(scope, task, attempt, lessons)
+        if self.across_tasks:
+            lesson = replace(lesson, scope="any")
         scope.note("reflexion.lesson", {"lesson": lesson})
         if self.store_lessons and storable(lesson.faults):
             await scope.remember("lesson", "lessons", encode(lesson))

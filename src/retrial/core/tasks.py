@@ -186,7 +186,19 @@ class Lesson:
     evidence: tuple[str, ...] = ()
     """The names of the checks that failed."""
     state: str = "active"
-    """active, quarantined or deleted."""
+    """active, quarantined (kept and never recalled) or deleted (the text is gone)."""
+    version: int = 1
+    """Counted from 1; each edit of the text adds one, and the memory keeps what it said before."""
+    scope: str = "task"
+    """task: recalled for its own task alone; any: for other tasks too, where it is relevant."""
+    expires_at: str = ""
+    """When it ceases to be recalled, as ISO 8601 in UTC; empty for never."""
+    environment: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What it was learnt under, as far as the memory knows: models by role, digests of evaluator and prompts."""
+    uses: int = 0
+    """In how many trials it stood in the prompt since it has said what it says; counted from the journal."""
+    wins: int = 0
+    """How many of those trials passed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from retrial.errors import (
     ResumeRefused,
     RetrialError,
 )
+from retrial.log.deletions import refuse_redacted
 from retrial.log.journal import Journal, MemoryJournal
 from retrial.log.views import budget_of, in_doubt, result_of, status_of
 
@@ -130,10 +131,12 @@ class Engine:
 
         Raises:
             RunNotFound, RunBusy: if it cannot be had.
+            RunRedacted: if a lesson was deleted from it.
             ResumeRefused: if the algorithm is another one.
             ReplayMismatch: if the algorithm asks for something else under a recorded key.
         """
         events = await self.journal.events(run_id)
+        refuse_redacted(events)
         if not adopt:
             _check_same(events, algorithm)
         status = status_of(events)
@@ -152,8 +155,10 @@ class Engine:
         Raises:
             ReplayMismatch: if it asks for something else, or comes to another end.
             ReplayIncomplete: if the run is not finished.
+            RunRedacted: if a lesson was deleted from it.
         """
         events = await self.journal.events(run_id)
+        refuse_redacted(events)
         _check_same(events, algorithm)
         status = status_of(events)
         if status is None or not status.final:

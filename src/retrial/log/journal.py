@@ -48,7 +48,10 @@ class Journal(Protocol):
         ...
 
     async def heads(self, limit: int | None = None, prefix: str = "") -> list[RunHead]:
-        """Return the ends of runs whose id starts with ``prefix``, newest first."""
+        """Return the ends of runs whose id starts with ``prefix``, newest first.
+
+        A run whose events have a newer shape than this version reads is among them, its events as they are.
+        """
         ...
 
     async def close(self) -> None:

@@ -30,7 +30,7 @@ def harness(
     ``validator``, ``actor`` and ``reflector`` are names of host functions; without the last two the models play these
     roles. ``patience`` is how many trials without a higher score end it, None for never. ``threshold``, above 0 and at
     most 1, is the score that counts as passed. ``memory`` is ``episodic`` (lessons live for this run) or ``persistent``
-    (they are remembered for the task, and a run begins with them).
+    (they are remembered, and a run begins with those of its task and with relevant ones of others).
 
     Raises:
         ConfigError: if a value is out of range, or a prompt has another name.
@@ -50,6 +50,7 @@ def harness(
         distinct_lessons=True,
         store_lessons=memory == "persistent",
         start_from_stored=memory == "persistent",
+        across_tasks=memory == "persistent",
         prompts=replaced({"actor": HARNESS_ACTOR, "reflector": HARNESS_REFLECTOR}, prompts or {}),
     )
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 
 from retrial.errors import JournalError, StoreTooNew
+from retrial.memory.searching import search_words
 
-__all__ = ["APPLICATION_ID", "MIGRATIONS", "check_ours", "migrate"]
+__all__ = ["APPLICATION_ID", "MIGRATIONS", "REBUILD_INDEX", "check_ours", "migrate", "statements"]
 
 APPLICATION_ID = 0x72747231
 """Written into the file's header, so that another program's database is recognised as such."""
@@ -38,11 +40,109 @@ MIGRATIONS: tuple[str, ...] = (
         UNIQUE (task_id, normalised)
     );
     """,
+    """
+    CREATE TABLE lesson_kept (
+        number INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        task_id TEXT NOT NULL,
+        normalised TEXT NOT NULL,
+        state TEXT NOT NULL,
+        scope TEXT NOT NULL,
+        created_at TEXT NOT NULL,
+        expires_at TEXT NOT NULL,
+        counted_from REAL NOT NULL,
+        stake REAL NOT NULL,
+        words TEXT NOT NULL,
+        data TEXT NOT NULL,
+        UNIQUE (task_id, normalised)
+    );
+    INSERT INTO lesson_kept
+        SELECT rowid, id, task_id, normalised, state, 'task', created_at, '', 0, 1,
+            search_words(json_extract(data, '$.text')), data
+        FROM lesson ORDER BY rowid;
+    DROP TABLE lesson;
+    ALTER TABLE lesson_kept RENAME TO lesson;
+    CREATE INDEX lesson_by_state ON lesson (state);
+    CREATE INDEX lesson_expiring ON lesson (expires_at) WHERE expires_at <> '';
+
+    CREATE VIEW lesson_text AS SELECT number, words FROM lesson WHERE state <> 'deleted';
+    CREATE VIRTUAL TABLE lesson_index USING fts5 (
+        words, content = 'lesson_text', content_rowid = 'number', tokenize = 'unicode61 remove_diacritics 0'
+    );
+    CREATE TABLE lesson_word (word TEXT PRIMARY KEY, lessons INTEGER NOT NULL) WITHOUT ROWID;
+    INSERT INTO lesson_index (lesson_index) VALUES ('rebuild');
+    INSERT INTO lesson_word
+        SELECT word.value, count(DISTINCT number)
+        FROM lesson, json_each('["' || replace(words, ' ', '","') || '"]') AS word
+        WHERE words <> '' GROUP BY word.value;
+
+    CREATE TRIGGER lesson_added AFTER INSERT ON lesson WHEN new.state <> 'deleted' BEGIN
+        INSERT INTO lesson_index (rowid, words) VALUES (new.number, new.words);
+        INSERT INTO lesson_word
+            SELECT DISTINCT value, 1 FROM json_each('["' || replace(new.words, ' ', '","') || '"]')
+            WHERE value <> ''
+            ON CONFLICT DO UPDATE SET lessons = lessons + 1;
+    END;
+    CREATE TRIGGER lesson_dropped AFTER DELETE ON lesson WHEN old.state <> 'deleted' BEGIN
+        INSERT INTO lesson_index (lesson_index, rowid, words) VALUES ('delete', old.number, old.words);
+        UPDATE lesson_word SET lessons = lessons - 1
+            WHERE word IN (SELECT value FROM json_each('["' || replace(old.words, ' ', '","') || '"]'));
+        DELETE FROM lesson_word WHERE lessons < 1
+            AND word IN (SELECT value FROM json_each('["' || replace(old.words, ' ', '","') || '"]'));
+    END;
+
+    CREATE TABLE lesson_change (
+        lesson TEXT NOT NULL,
+        at TEXT NOT NULL,
+        change TEXT NOT NULL,
+        because TEXT NOT NULL,
+        data TEXT NOT NULL
+    );
+    CREATE INDEX lesson_change_of ON lesson_change (lesson);
+
+    CREATE TABLE trial (
+        run INTEGER NOT NULL REFERENCES run (id),
+        trial INTEGER NOT NULL,
+        task_id TEXT NOT NULL,
+        passed INTEGER NOT NULL,
+        setting TEXT NOT NULL,
+        at REAL NOT NULL,
+        PRIMARY KEY (run, trial)
+    ) WITHOUT ROWID;
+    CREATE TABLE lesson_use (
+        lesson TEXT NOT NULL,
+        run INTEGER NOT NULL,
+        trial INTEGER NOT NULL,
+        told INTEGER NOT NULL,
+        left_out_with REAL NOT NULL,
+        PRIMARY KEY (lesson, run, trial)
+    ) WITHOUT ROWID;
+    CREATE INDEX lesson_use_in ON lesson_use (run);
+    CREATE TABLE folded (upto INTEGER NOT NULL);
+    INSERT INTO folded VALUES (0);
+    """,
 )
 """The first one makes an empty file a store.
 
 Events lie in the order in which they came, and their index is on two whole numbers: with a run's name in it, or with
-the events kept in the index's order, a thousand runs at once cost eight times as much."""
+the events kept in the index's order, a thousand runs at once cost eight times as much.
+
+Lessons have numbers of their own, which compacting the file does not change. Their search words are derived from their
+texts; the index and the number of lessons that hold each word follow by triggers, whoever writes. ``trial`` and
+``lesson_use`` are a fold of the events up to the one that ``folded`` names, and can be thrown away."""
+
+
+REBUILD_INDEX = (
+    "INSERT INTO lesson_index (lesson_index) VALUES ('rebuild')",
+    "DELETE FROM lesson_word",
+    """
+    INSERT INTO lesson_word
+        SELECT word.value, count(DISTINCT number)
+        FROM lesson, json_each('["' || replace(words, ' ', '","') || '"]') AS word
+        WHERE words <> '' GROUP BY word.value
+    """,
+)
+"""What makes the index of lessons anew, without a trace of what is no longer in it."""
 
 
 def migrate(connection: sqlite3.Connection, name: str) -> None:
@@ -57,11 +157,12 @@ def migrate(connection: sqlite3.Connection, name: str) -> None:
         and _pragma(connection, "application_id") == APPLICATION_ID
     ):
         return
+    connection.create_function("search_words", 1, _words, deterministic=True)
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Read again: another process may have done it while this one waited for the lock.
         for script in MIGRATIONS[check_ours(connection, name) :]:
-            for statement in script.split(";"):
+            for statement in statements(script):
                 connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
@@ -70,6 +171,20 @@ def migrate(connection: sqlite3.Connection, name: str) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def statements(script: str) -> Iterator[str]:
+    """Cut a script into its statements; a trigger is one, whatever it holds.
+
+    >>> [text.strip() for text in statements("CREATE TABLE a (b); DROP TABLE a;")]
+    ['CREATE TABLE a (b);', 'DROP TABLE a;']
+    """
+    statement = ""
+    for part in script.split(";")[:-1]:
+        statement += f"{part};"
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""
 
 
 def check_ours(connection: sqlite3.Connection, name: str) -> int:
@@ -94,3 +209,8 @@ def check_ours(connection: sqlite3.Connection, name: str) -> int:
 def _pragma(connection: sqlite3.Connection, name: str) -> int:
     """A whole number from the file's header."""
     return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+
+
+def _words(text: str | None) -> str:
+    """A text's search words, for statements."""
+    return " ".join(search_words(text or ""))

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from retrial.core.events import Event
+from retrial.core.events import CURRENT_VERSION, Event
 from retrial.errors import RunNotFound
 from retrial.log.journal import RunHead, not_next
 from retrial.log.upcast import upcast
@@ -43,7 +43,7 @@ class SqliteStore:
         return await self.writer.do(lambda connection: _events(connection, run_id))
 
     async def heads(self, limit: int | None = None, prefix: str = "") -> list[RunHead]:
-        """Return the ends of runs whose id starts with ``prefix``, newest first."""
+        """Return the ends of runs whose id starts with ``prefix``, newest first; those of a newer shape as they are."""
         return await self.writer.do(lambda connection: _heads(connection, limit, prefix))
 
     async def close(self) -> None:
@@ -97,8 +97,13 @@ def _heads(connection: sqlite3.Connection, limit: int | None, prefix: str) -> li
     heads: list[RunHead] = []
     for row in firsts:
         last = connection.execute(_SELECT + "WHERE name = ? ORDER BY seq DESC LIMIT 1", (row[0],)).fetchone()
-        heads.append(RunHead(_event(row), _event(last), last[1] + 1))
+        heads.append(RunHead(_listed(row), _listed(last), last[1] + 1))
     return heads
+
+
+def _listed(row: tuple[Any, ...]) -> Event:
+    """An event for a list; one that a newer version wrote stays as it is, so that the others can be listed."""
+    return Event(*row) if row[-1] > CURRENT_VERSION else _event(row)
 
 
 def _event(row: tuple[Any, ...]) -> Event:
