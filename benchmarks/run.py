@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-BENCHMARKS = ("startup", "judge", "store", "peers")
+BENCHMARKS = ("startup", "judge", "overhead", "store", "peers")
 
 
 def main() -> int:
