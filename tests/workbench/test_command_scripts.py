@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from retrial.core.effects import RunCommand
 from retrial.core.tasks import Outcome, Status
 from retrial.errors import ConfigError, ReplayMismatch, SandboxError
 from retrial.evaluate import evaluator_from
@@ -98,8 +99,7 @@ def test_a_fork_bomb_leaves_nothing_behind(script_project, check):
 
 def _running(mark):
     for _ in range(50):
-        found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-        if mark not in found:
+        if not _seen(mark):
             return False
         time.sleep(0.1)
     return True
@@ -256,3 +256,27 @@ def test_cargo_test_judges_a_crate(tmp_path, check):
     assert verdict.passed, verdict.reason
     verdict, _ = check(project, "pub fn add(a: i32, b: i32) -> i32 { a - b }", "cargo test", target="src/lib.rs")
     assert "left: -1" in verdict.reason
+
+
+def _seen(mark):
+    return mark in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+
+
+def test_whoever_stops_waiting_ends_the_command(script_project, command_handler):
+    """A cancelled run leaves no process behind."""
+    mark = f"64{os.getpid()}"
+    (script_project / "check.sh").write_text(f"sleep {mark}")
+
+    async def story():
+        effect = RunCommand(argv=("sh", "check.sh"), project=str(script_project), timeout=60)
+        work = asyncio.create_task(command_handler(effect))
+        for _ in range(200):
+            await asyncio.sleep(0.05)
+            if await asyncio.to_thread(_seen, mark):
+                break
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+
+    asyncio.run(story())
+    assert not _running(mark)
