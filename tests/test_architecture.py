@@ -32,7 +32,11 @@ ARROWS = {
     "taskfile": "taskrows evaluate workbench core errors",
     "recipes": "algorithms evaluate prompts engine errors",
     "gating": "recipes evaluate testbench engine core errors",
-    "assembly": "gating recipes taskfile evaluate models workbench testbench sandbox store engine log core errors",
+    "hosts": "evaluate core errors",
+    "choosing": "gating recipes workbench evaluate engine core errors",
+    "assembly": (
+        "choosing hosts gating recipes taskfile evaluate models workbench testbench sandbox store engine log core errors"
+    ),
     "cli": "assembly gating recipes taskfile algorithms models testbench sandbox store engine log core errors",
     "retrial": "assembly core errors",
 }

@@ -10,36 +10,41 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from retrial.choosing import algorithm_for
 from retrial.core.budget import Budget
 from retrial.core.codec import encode
 from retrial.core.messages import ModelRequest, ModelResponse
-from retrial.core.tasks import Result, Task
+from retrial.core.tasks import Attempt, Lesson, Result, Task
 from retrial.engine.engine import Engine
 from retrial.engine.run import Algorithm
 from retrial.errors import ConfigError
 from retrial.evaluate.person import PersonHandler
 from retrial.evaluate.pydantic_model import PydanticHandler
 from retrial.evaluate.sql_handler import SqlHandler
-from retrial.gating import gate_for, judged_by, pass_gate
+from retrial.gating import gate_for, pass_gate
+from retrial.hosts import ActorFunction, HostFunctions, ReflectorFunction, ValidatorFunction
 from retrial.log.journal import NoJournal
+from retrial.log.live import watcher
 from retrial.models.client import ModelClient
 from retrial.models.fake import FakeLLMClient
 from retrial.models.handler import LLMHandler
 from retrial.models.resolve import client_for, is_priced
 from retrial.models.transport import Limits
-from retrial.recipes import recorded
 from retrial.sandbox.opening import open_sandbox
 from retrial.store.lessons import LessonBook
 from retrial.store.sqlite import SqliteStore
 from retrial.taskfile import case_tests
 from retrial.testbench.handler import TestsHandler
 from retrial.workbench.handler import CommandHandler
-from retrial.workbench.placing import judged_by_command, placed, with_files
+from retrial.workbench.placing import placed, with_files
 
 __all__ = ["DEFAULT_STORE", "Model", "algorithm_for", "assemble", "model_name", "solve", "solve_async", "store_path"]
 
 Model = str | ModelClient | Callable[[ModelRequest], ModelResponse | str | Awaitable[ModelResponse | str]]
 """A name such as ``openai:gpt-5-mini`` or ``recorded:FILE``, a client, or a function from request to reply."""
+
+RECIPE_OPTIONS = ("trials", "lessons", "from_stored", "patience", "threshold", "memory")
+"""What ``solve`` hands on to the recipe."""
 
 DEFAULT_STORE = ".retrial/retrial.db"
 """Where runs and lessons are kept unless something else is said, in the working folder."""
@@ -117,22 +122,25 @@ async def solve_async(
     task: str | Task,
     tests: Sequence[str | tuple[str, object]] = (),
     *,
-    model: Model,
+    model: Model | None = None,
     reflector_model: Model | None = None,
     judge_model: Model | None = None,
     answer: str | None = None,
     evaluator: str | Mapping[str, Any] | None = None,
-    trials: int = 4,
-    lessons: int | None = 3,
+    actor: ActorFunction | Mapping[str, Any] | None = None,
+    reflector: ReflectorFunction | None = None,
+    validator: ValidatorFunction | None = None,
+    on_attempt: Callable[[Attempt], object] | None = None,
+    on_lesson: Callable[[Lesson], object] | None = None,
     entry_point: str | None = None,
     timeout: float = 30.0,  # noqa: ASYNC109 - the tests' time, not this call's
     budget: Budget | None = None,
     store: str | os.PathLike[str] | None = None,
-    from_stored: bool = False,
     gate: bool = False,
     **options: Any,
 ) -> Result:
     """Solve one task by its tests, as ``solve`` does, within a running event loop."""
+    watch = watcher(on_attempt, on_lesson)
     asserts = _asserts(tests)
     if not isinstance(task, Task):
         if not isinstance(task, str) or not task.strip():  # pyright: ignore[reportUnnecessaryIsInstance] - a user's value
@@ -145,37 +153,27 @@ async def solve_async(
         task = replace(task, prompt=with_files(task.prompt, evaluator))
     given = {"reflector": reflector_model, "judge": judge_model}
     roles = {role: which for role, which in given.items() if which is not None}
-    recipe = {"trials": trials, "lessons": lessons, "from_stored": from_stored}
-    names = {"actor": model_name(model), **{role: model_name(which) for role, which in roles.items()}}
+    acts = actor if callable(actor) else None
+    functions = HostFunctions(actor=acts, reflector=reflector, validator=validator)
+    recipe: dict[str, Any] = {name: options.pop(name) for name in RECIPE_OPTIONS if name in options}
+    recipe |= functions.named() if acts or actor is None else {"actor": actor, **functions.named()}
+    names = {role: model_name(which) for role, which in roles.items()}
+    names["actor"] = "a function" if acts else model_name(model)
+    names.setdefault("judge", model_name(model))
     algorithm, metadata = algorithm_for(task, recipe, names, evaluator)
+    _refuse_missing_model(model, roles, algorithm)
     async with assemble(model, models=roles, store=store_path(store), budget=budget, **options) as engine:
+        functions.attach(engine)
+        engine.observe(watch)
         if gate:
             budget = await pass_gate(engine, task, gate_for(task, names, evaluator), budget or Budget())
         return await engine.run(algorithm, {"task": encode(task.identified())}, budget=budget, metadata=metadata)
 
 
-def algorithm_for(
-    task: Task,
-    recipe: Mapping[str, Any],
-    names: Mapping[str, str],
-    evaluator: str | Mapping[str, Any] | None = None,
-) -> tuple[Algorithm, Mapping[str, Any]]:
-    """Return what solves a task, and the metadata to record: by its evaluator, its tests or its answer.
-
-    ``recipe`` holds what every recipe takes, ``names`` what each role's model is called, under ``actor`` the one whose
-    work is judged. ``evaluator`` is a kind or a spec and comes before the task's own.
-
-    Raises:
-        ConfigError: if nothing could fail, or a judge would judge its own work.
-    """
-    spec = judged_by(task, names, evaluator)
-    if spec is None:
-        return recorded("unit_tests", recipe)
-    return recorded("project" if judged_by_command(spec) else "checked", {**recipe, "evaluator": spec})
-
-
-def model_name(which: Model) -> str:
-    """Return what a model is called: ``provider:model``, ``recorded:FILE`` or ``scripted``."""
+def model_name(which: Model | None) -> str:
+    """Return what a model is called: ``provider:model``, ``recorded:FILE`` or ``scripted``; ``none`` for none."""
+    if which is None:
+        return "none"
     return which if isinstance(which, str) else str(getattr(which, "name", "scripted"))
 
 
@@ -197,13 +195,20 @@ def solve(task: str | Task, tests: Sequence[str | tuple[str, object]] = (), **op
     Args:
         task: what is asked, in words, or a Task with its own tests.
         tests: asserts such as ``"assert f(1) == 2"``, or pairs ``("f(1)", 2)`` of a call and what it should give.
-        options: ``model`` (needed: a name, a client or a function), ``reflector_model``, ``judge_model``, ``answer``
-            (the expected answer of a task without tests), ``evaluator`` (what judges: a kind such as ``"numeric"``, or
-            a spec such as ``{"kind": "judge", "rubric": [...]}``), ``trials`` (1 to 10, default
+        options: ``model`` (a name, a client or a function; needed unless functions do all of it), ``reflector_model``,
+            ``judge_model``, ``actor`` (a function ``prompt -> output`` or ``(output, steps)``, async or not, or an
+            algorithm's spec), ``validator`` (a function that scores, as ``ValidationHandler`` takes it), ``reflector``
+            (a function ``context -> lesson``), ``on_attempt`` and ``on_lesson`` (called with each, see ``watcher``),
+            ``answer`` (the expected answer of a task without tests), ``evaluator`` (what judges: a kind such as
+            ``"numeric"``, or a spec such as ``{"kind": "judge", "rubric": [...]}``), ``trials`` (1 to 10, default
             4), ``lessons`` (how many of the newest stand in the prompt, default 3, None for all), ``entry_point``,
             ``timeout`` (seconds for all tests of one attempt), ``budget``, ``store`` (a file), ``from_stored`` (begin
             with the lessons remembered for this task), ``gate`` (first make the evaluator prove itself on known-bad and
-            known-good outputs), and what ``assemble`` takes besides.
+            known-good outputs), ``memory`` (``episodic``: lessons live for this run; ``persistent``: they are stored,
+            and the run begins with them), and what ``assemble`` takes besides. A ``validator``, a ``reflector``,
+            ``patience`` (trials without a higher score that end it) or ``threshold`` (a validator's score that passes)
+            make it the loop of ``recipes.harness`` with its defaults: 3 trials, the best attempt, ending when the score
+            stalls.
 
     Returns:
         The result: ``passed``, ``output``, ``lessons``, ``attempts``, ``usage`` and ``run_id``.
@@ -237,6 +242,15 @@ def _in_a_thread(work: Callable[[], Result]) -> Result:
     if isinstance(end, BaseException):
         raise end
     return end
+
+
+def _refuse_missing_model(model: Model | None, roles: Mapping[str, Model], algorithm: Algorithm) -> None:
+    """Refuse a task that needs a model and has none."""
+    if model is None and not roles and algorithm.max_calls:
+        raise ConfigError(
+            f"no model is given, and up to {algorithm.max_calls} calls need one; name it with "
+            f"model='openai:gpt-5-mini', or give functions as actor, reflector and validator"
+        )
 
 
 def _refuse_unpriced(clients: Sequence[ModelClient]) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from retrial.assembly import assemble
+from retrial.assembly import algorithm_for, assemble
+from retrial.cli.screen import Screen
+from retrial.cli.story import as_values, of_trials
 from retrial.core.codec import encode
 from retrial.core.tasks import Status, Task
 from retrial.errors import ConfigError
+from retrial.evaluate.judge import JUDGE
 from retrial.log.views import trials
 from retrial.recipes import judge, rebuild, recorded
+from retrial.taskfile import load_tasks
 from worlds import Model, reply, said
 
 TASK = Task(id="laptop", prompt="Write a product text for the laptop.")
@@ -105,6 +109,65 @@ async def test_each_trials_attempt_verdict_reason_and_lesson_are_logged_together
     )
     assert first.lesson.text == LESSON
     assert rebuild(events[0].data).parameters() == algorithm.parameters()
+
+
+async def test_the_judge_prompt_is_the_printed_one_and_its_text_is_recorded():
+    """To the letter, and a run says with which prompt it was judged."""
+    recipe = judge(rubric=RUBRIC)
+    assert recipe.parameters()["evaluator"]["prompt"] == JUDGE.text
+    assert JUDGE.text == (
+        "You check one attempt against a rubric. Be strict and literal.\n\n<task>{{task}}</task>\n"
+        "<rubric>{{rubric}}</rubric>\n<attempt>{{attempt}}</attempt>\n\nCheck every rubric item. Respond in JSON:\n"
+        '{"passed": true|false, "reason": "each failed item and why; empty if passed"}'
+    )
+
+
+async def test_a_passed_attempt_is_returned_at_once():
+    """If passed is true, return the attempt: one actor call, no reflection."""
+    result, model = await run([PASSED])
+    assert (result.output, len(model.asked("actor")), len(model.asked("reflector"))) == ("Attempt 1", 1, 0)
+
+
+async def test_every_lesson_stands_in_the_prompt():
+    """The lessons list is told whole, the oldest first."""
+    replies = iter([FAILED] * 4)
+    lessons = iter(["Name the warranty.", "State the price.", "Mention the weight."])
+    model = Model(
+        lambda r: reply(next(replies) if r.role == "judge" else next(lessons) if r.role == "reflector" else "text")
+    )
+    async with assemble(model) as engine:
+        await engine.run(judge(rubric=RUBRIC), {"task": encode(TASK)})
+    told = said(model.asked("actor")[3])
+    assert "<lessons>- Name the warranty.\n- State the price.\n- Mention the weight.</lessons>" in told
+
+
+async def test_a_task_file_with_a_rubric_is_solved_by_this_recipe(tmp_path):
+    """``kind = "judge"``: all lessons are told, and at the cap the last attempt is returned."""
+    path = tmp_path / "laptop.toml"
+    path.write_text('prompt = "Write a text."\n[evaluator]\nkind = "judge"\nrubric = ["names the warranty"]\n')
+    (task,) = load_tasks([path])
+    algorithm, metadata = algorithm_for(task, {"trials": 2}, {"actor": "a", "judge": "b"})
+    assert (algorithm.keep_reflections, algorithm.keep, algorithm.max_trials) == (None, "last", 2)
+    assert (metadata["recipe"]["name"], algorithm.parameters()["evaluator"]["trust"]) == ("judge", "other_model")
+    assert rebuild({"metadata": metadata}).parameters() == algorithm.parameters()
+
+
+async def test_show_prints_attempt_verdict_reason_and_lesson_together(capsys):
+    """The story of a run on the command line holds the four, trial by trial."""
+    replies = iter([FAILED, PASSED])
+    model = Model(
+        lambda r: reply(next(replies) if r.role == "judge" else LESSON if r.role == "reflector" else "A text.")
+    )
+    async with assemble(model) as engine:
+        result = await engine.run(judge(rubric=RUBRIC), {"task": encode(TASK)})
+        events = await engine.journal.events(result.run_id)
+    of_trials(Screen(), events, full=True)
+    shown = " ".join(capsys.readouterr().out.split())
+    first, second = shown.split("trial 2", 1)
+    assert [part in first for part in ("A text.", "no warranty", LESSON)] == [True] * 3
+    assert LESSON not in second
+    values = as_values(events, timeline=False, transcript=False)["attempts"]
+    assert (values[0]["attempt"]["verdict"]["reason"], values[0]["lesson"]["text"]) == ("no warranty", LESSON)
 
 
 def test_a_rubric_without_items_is_refused():

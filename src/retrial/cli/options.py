@@ -50,8 +50,10 @@ def _store(context: click.Context, parameter: click.Parameter, value: str | None
     return value or None
 
 
-def count(context: click.Context, parameter: click.Parameter, value: str) -> int:
+def count(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
     """Read a number from 1, or ``all`` (which becomes 0, since None means that nothing was given)."""
+    if value is None:
+        return None
     if value == "all":
         return 0
     try:

@@ -48,15 +48,13 @@ _EXAMPLES = (
     "--trials",
     "--attempts",
     type=click.IntRange(1, 10),
-    help="At most.  [default: 4, or 1 with --algorithm]",
+    help="At most.  [default: 4, 3 with --patience, else 1 with --algorithm]",
 )
 @click.option(
     "--lessons",
     callback=count,
-    default="3",
-    show_default=True,
     metavar="N|all",
-    help="How many of the newest are told.",
+    help="How many of the newest are told.  [default: 3; all where a judge decides alone]",
 )
 @click.option(
     "--carry",
@@ -64,6 +62,17 @@ _EXAMPLES = (
     default="lessons",
     show_default=True,
     help="What a fresh trial is told: lessons, the failed checks, both, or nothing (a blind retry).",
+)
+@click.option(
+    "--patience",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Stop after N trials without a higher score, asking for better lessons on the way (recipes.harness).",
+)
+@click.option(
+    "--memory",
+    type=click.Choice(["episodic", "persistent"]),
+    help="Whether lessons live for this run, or are stored and begun with.  [default: stored]",
 )
 @budget_options
 @click.option("--timeout", type=Amount(0, 3600, min_open=True), help="Seconds for all tests of one attempt.")
@@ -90,15 +99,11 @@ def run(tasks: tuple[Path, ...], **options: Any) -> int:
     budget = budget_of(options)
     chosen = _tasks(tasks, options["timeout"], options["limit"])
     actor = algorithm_of(options)
-    options["trials"] = options["trials"] or (4 if actor is None else 1)
-    recipe = {
-        "trials": options["trials"],
-        "actor": actor,
-        "lessons": options["lessons"] or None,
-        "carry": options["carry"],
-        "from_stored": options["from_stored"],
-        "confirm": options["confirm"],
-    }
+    options["trials"] = options["trials"] or (3 if options["patience"] else 4 if actor is None else 1)
+    recipe = {name: options[name] for name in ("trials", "carry", "from_stored", "confirm")} | {"actor": actor}
+    recipe |= {name: options[name] for name in ("patience", "memory") if options[name] is not None}
+    if options["lessons"] is not None:
+        recipe["lessons"] = options["lessons"] or None
     model = options["model"] or "scripted"
     names = {"actor": model, "judge": options["judge_model"] or model}
     plans = [algorithm_for(task, recipe, names) for task in chosen]

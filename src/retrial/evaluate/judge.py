@@ -50,14 +50,14 @@ class Judge:
         self._prompt = JUDGE if prompt is None else Prompt("judge", prompt)
 
     def spec(self) -> Mapping[str, Any]:
-        """Return what makes an equal evaluator."""
+        """Return what makes an equal evaluator; the prompt in full, since verdicts depend on its every word."""
         return {
             "kind": "judge",
             "rubric": self._rubric,
             "role": self._role,
             "trust": self._trust,
             "allow_same_model": self._allow,
-            "prompt": None if self._prompt is JUDGE else self._prompt.text,
+            "prompt": self._prompt.text,
         }
 
     async def __call__(self, run: Run, task: Task, output: str) -> Verdict:

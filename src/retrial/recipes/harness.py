@@ -8,6 +8,7 @@ from typing import Any
 from retrial.algorithms.reflexion import Reflexion
 from retrial.algorithms.registry import actor_from
 from retrial.errors import ConfigError
+from retrial.evaluate.registry import evaluator_from
 from retrial.prompts import Prompt, replaced
 
 __all__ = ["HARNESS_ACTOR", "HARNESS_REFLECTOR", "harness"]
@@ -15,7 +16,8 @@ __all__ = ["HARNESS_ACTOR", "HARNESS_REFLECTOR", "harness"]
 
 def harness(
     *,
-    validator: str,
+    validator: str | None = None,
+    evaluator: Mapping[str, Any] | None = None,
     actor: str | Mapping[str, Any] | None = None,
     reflector: str | None = None,
     trials: int = 3,
@@ -27,19 +29,27 @@ def harness(
 ) -> Reflexion:
     """Retry any actor whose output something else can score (seed 2), until it passes or the score stalls.
 
-    ``validator``, ``actor`` and ``reflector`` are names of host functions; without the last two the models play these
-    roles. ``patience`` is how many trials without a higher score end it, None for never. ``threshold``, above 0 and at
-    most 1, is the score that counts as passed. ``memory`` is ``episodic`` (lessons live for this run) or ``persistent``
-    (they are remembered, and a run begins with those of its task and with relevant ones of others).
+    ``validator`` is the name of a host function that scores, ``evaluator`` the spec of what else does; one of the two
+    is needed. ``actor`` and ``reflector`` are names of host functions too (an actor also an algorithm's spec); without
+    them the models play these roles. ``patience`` is how many trials without a higher score end it, None for never.
+    ``threshold``, above 0 and at most 1, is a validator's score that counts as passed. ``memory`` is ``episodic``
+    (lessons live for this run) or ``persistent`` (they are remembered, and a run begins with those of its task and with
+    relevant ones of others).
 
     Raises:
-        ConfigError: if a value is out of range, or a prompt has another name.
+        ConfigError: if nothing scores, a value is out of range, or a prompt has another name.
     """
+    if validator is None and evaluator is None:
+        raise ConfigError(
+            "nothing scores the attempts; give a validator or an evaluator, or use a plain tool loop if only the model "
+            "itself could judge"
+        )
     if memory not in ("episodic", "persistent"):
         raise ConfigError(f"memory={memory!r} is not possible; it can be 'episodic' or 'persistent'")
     return Reflexion(
         validator=validator,
-        actor=actor_from(actor, {"kind": "validator", "name": validator, "threshold": threshold}),
+        evaluator=None if evaluator is None else evaluator_from(evaluator),
+        actor=actor_from(actor, evaluator or {"kind": "validator", "name": validator, "threshold": threshold}),
         reflector=reflector,
         max_trials=trials,
         keep_reflections=lessons,

@@ -24,30 +24,37 @@ def judge(
     lessons: int | None = None,
     trust: str = "same_model",
     allow_same_model: bool = False,
+    role: str = "judge",
+    prompt: str | None = None,
+    carry: str = "lessons",
     from_stored: bool = False,
     store_lessons: bool = True,
+    confirm: bool = False,
     actor: str | Mapping[str, Any] | None = None,
     prompts: Mapping[str, str] | None = None,
 ) -> Reflexion:
     """Solve a task that only a model with a rubric can judge (seed 1, second part): at the cap, the last attempt.
 
     ``rubric`` holds items to check, such as a word limit. ``trust`` is ``other_model`` where the judge is known to be
-    another model than the actor. All lessons stand in the prompt unless ``lessons`` says how many of the newest.
+    another model than the actor, ``role`` what it is asked as, ``prompt`` its template in place of the printed one. All
+    lessons stand in the prompt unless ``lessons`` says how many of the newest; the rest is as for ``unit_tests``.
 
     Raises:
         ConfigError: if a value is out of range, the rubric is empty, or a prompt has another name.
     """
-    reviewer = Judge(rubric, trust=trust, allow_same_model=allow_same_model)
+    reviewer = Judge(rubric, role=role, trust=trust, allow_same_model=allow_same_model, prompt=prompt)
     return Reflexion(
         evaluator=reviewer,
         max_trials=trials,
         actor=actor_from(actor, reviewer.spec()),
         keep_reflections=lessons,
+        carry=carry,
         keep="last",
         ask_again="hard",
-        store_lessons=store_lessons,
+        store_lessons=store_lessons and carry not in ("checks", "nothing"),
         start_from_stored=from_stored,
-        prompts=_reviewed("lessons", prompts),
+        confirm=confirm,
+        prompts=_reviewed(carry, prompts),
     )
 
 
