@@ -37,7 +37,7 @@ ARROWS = {
     "assembly": (
         "choosing hosts gating recipes taskfile evaluate models workbench testbench sandbox store engine log core errors"
     ),
-    "cli": "assembly gating recipes taskfile algorithms models testbench sandbox store engine log core errors",
+    "cli": "assembly gating recipes memory taskfile algorithms models testbench sandbox store engine log core errors",
     "retrial": "assembly core errors",
 }
 """Which room may import from which, itself aside."""

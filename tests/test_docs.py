@@ -37,7 +37,7 @@ def test_the_python_of_the_readme_runs(number, tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(("True import re", "42 km after 2 trials"))
+    assert done.stdout.startswith(("True import re", "42 km after 2 trials", "42 False\nState the unit.\n42 km True"))
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))

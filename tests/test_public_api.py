@@ -15,6 +15,7 @@ PACKAGES = [
     "retrial.algorithms",
     "retrial.engine",
     "retrial.evaluate",
+    "retrial.hosts",
     "retrial.models",
     "retrial.store",
     "retrial.tools",

@@ -1,7 +1,7 @@
 """retrial: a fresh trial, with the lessons of the last.
 
-The public names, each imported when it is first used. ``retrial.algorithms``, ``engine``, ``evaluate``, ``models``,
-``recipes``, ``store`` and ``tools`` are public too.
+The public names, each imported when it is first used. ``retrial.algorithms``, ``engine``, ``evaluate``, ``hosts``,
+``models``, ``recipes``, ``store`` and ``tools`` are public too.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from retrial.core.messages import Message, ModelRequest, ModelResponse
 from retrial.core.tasks import Outcome
 from retrial.engine import Engine, Failed, Run
 from retrial.evaluate import ValidationHandler
+from retrial.hosts import HostFunctions
 from retrial.models import FakeLLMClient, LLMHandler
 from retrial.models.fake import text
 from retrial.recipes import harness, unit_tests
@@ -24,6 +25,16 @@ def three_lines() -> None:
     assert_type(result.output, str)
     assert_type(result.lessons, tuple[retrial.Lesson, ...])
     assert_type(result.usage.cost_usd, float | None)
+
+
+async def acts(prompt: str) -> tuple[str, list[str]]:
+    return prompt, ["thought about it"]
+
+
+def any_actor() -> None:
+    assert_type(retrial.solve("How far?", actor=acts, evaluator="exact", answer="42"), retrial.Result)
+    HostFunctions(actor=acts, reflector=lambda context: str(context["reason"]))
+    HostFunctions(actor=str.upper, validator=lambda answer, context: (False, "no", 0.5))
 
 
 async def engine_by_hand() -> None:

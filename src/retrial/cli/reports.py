@@ -15,8 +15,11 @@ from retrial.core.budget import Usage
 from retrial.core.codec import encode
 from retrial.core.tasks import Lesson, Result, Status
 from retrial.errors import RetrialError
+from retrial.memory.quality import storable
 
 __all__ = ["record", "report", "summary", "table", "usage_record"]
+
+_NEVER_FAILED = "the evaluator never failed anything, so no lesson was exercised"
 
 NO_CAUSES: Mapping[str, str] = {}
 """Where no run was ended by an error."""
@@ -31,10 +34,12 @@ def report(
     label: str,
     causes: Mapping[str, str] = NO_CAUSES,
     interrupted: bool = False,
+    keeps: bool = True,
 ) -> int:
     """Print the results of runs and return the exit code.
 
-    ``tasks`` are their task ids, ``causes`` the types of the errors that ended some of them.
+    ``tasks`` are their task ids, ``causes`` the types of the errors that ended some of them, ``keeps`` whether lessons
+    were stored.
     """
     results = {run_id: ends[run_id] for run_id in tasks if run_id in ends}
     good = [end for end in results.values() if isinstance(end, Result)]
@@ -53,7 +58,7 @@ def report(
         if not isinstance(end, Result):
             screen.err.print(screen.text(("error: ", "red"), f"{short(tasks[run_id])}: {end}"), soft_wrap=True)
     _say_how_to_go_on(screen, batch, good, causes, interrupted)
-    _say_where_to_look(screen, batch, tasks, good)
+    _say_where_to_look(screen, batch, tasks, good, keeps=keeps)
     if interrupted:
         return exits.INTERRUPTED
     return max((exits.of_error(error) for error in errors), default=0) or exits.of_statuses(one.status for one in good)
@@ -154,7 +159,7 @@ def _summary_lines(results: Sequence[Result], label: str) -> list[str]:
         f"{usage_words(_total(results))} of work · {label}",
     ]
     if not count["evaluator_ever_failed"] and count["attempts"]:
-        lines.append("the evaluator never failed anything, so no lesson was exercised")
+        lines.append(_NEVER_FAILED)
     return lines
 
 
@@ -175,10 +180,14 @@ def _say_how_to_go_on(
         screen.remark(words)
 
 
-def _say_where_to_look(screen: Screen, batch: str, tasks: Mapping[str, str], results: Sequence[Result]) -> None:
+def _say_where_to_look(
+    screen: Screen, batch: str, tasks: Mapping[str, str], results: Sequence[Result], *, keeps: bool
+) -> None:
     """Say how to look at the attempts."""
     if len(tasks) == 1 and results and results[0].attempts:
-        count = sum("duplicate" not in one.faults for one in _learnt(results[0]))
+        if results[0].status.final and not _ever_failed(results):
+            screen.remark(_NEVER_FAILED)
+        count = sum(storable(one.faults) for one in _learnt(results[0])) if keeps else 0
         kept = (
             f"{plural(count, 'lesson')} stored under the task's id (--from-stored begins with them); " if count else ""
         )

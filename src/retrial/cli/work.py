@@ -156,7 +156,8 @@ def carry_out(
         interrupted = _to_the_end(session(), screen, again, written)
     if interrupted and not ends:
         raise KeyboardInterrupt
-    return report(screen, batch, tasks, ends, label=label, causes=causes, interrupted=interrupted)
+    keeps = any(getattr(job.algorithm, "store_lessons", False) for job in jobs)
+    return report(screen, batch, tasks, ends, label=label, causes=causes, interrupted=interrupted, keeps=keeps)
 
 
 def _to_the_end(session: Coroutine[Any, Any, bool], screen: Screen, again: str, written: list[bool]) -> bool:
