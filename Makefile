@@ -22,6 +22,7 @@ bench: .venv/dev  ## Measure against peers and limits; makes an environment of i
 
 agree: .venv/dev  ## Compare verdicts with what is known of recorded attempts, hostile programs and answers.
 	$(BIN)/python benchmarks/agree.py
+	$(BIN)/python benchmarks/game24.py
 
 lock: .venv/dev  ## Pin every dependency with its hashes anew.
 	sh requirements/lock.sh
