@@ -7,11 +7,15 @@ import asyncio
 import pytest
 
 from retrial.algorithms import ToolLoop
+from retrial.algorithms.registry import algorithm_from
 from retrial.algorithms.tool_loop import MOST_CALLS
+from retrial.assembly import assemble
+from retrial.core.budget import Budget
+from retrial.core.codec import encode
 from retrial.core.effects import Recall
 from retrial.core.messages import ModelResponse, ToolCall
-from retrial.core.tasks import Status
-from retrial.errors import ResumeRefused, ToolError
+from retrial.core.tasks import Lesson, Outcome, Status
+from retrial.errors import ConfigError, ResumeRefused, ToolError
 from retrial.models.fake import text, tool_call
 from retrial.tools import ToolHandler, ToolRegistry, tool
 from worlds import Model, engine_with
@@ -204,3 +208,49 @@ async def test_another_tool_under_the_same_name_is_another_algorithm():
         changed = ToolLoop(ToolRegistry([tool(name="look")(other)]))
         with pytest.raises(ResumeRefused, match="parameters"):
             await engine.resume("r", changed)
+
+
+class Teaches:
+    """An algorithm that remembers one lesson."""
+
+    name, version, max_calls = "teaches", "1", 0
+
+    def parameters(self):
+        return {}
+
+    async def __call__(self, run, given):
+        lesson = Lesson(id="l1", text="Look the e-mail up first.", task_id="t1")
+        await run.remember("lesson", "lessons", encode(lesson))
+        return Outcome(Status.COMPLETED, None)
+
+
+async def test_the_lessons_of_a_store_are_recalled_and_the_run_is_resumed_from_it(tmp_path):
+    """With everything attached and kept in a file: a lesson reaches the first prompt; a cut run goes on elsewhere."""
+    task = {"task": {"prompt": "Find Ada", "id": "t1"}}
+    registry = ToolRegistry([look, tool(name="slow")(lambda: "in a thread")])
+    loop = ToolLoop(registry, recall="lessons")
+    made = []
+
+    def model(request):
+        made.append(request)
+        results = sum(message.role == "tool" for message in request.messages)
+        return [tool_call("look", name="a"), tool_call("slow"), text("done")][results]
+
+    async with assemble(model, store=tmp_path / "store.db") as engine:
+        ToolHandler(registry).attach(engine)
+        await engine.run(Teaches(), {})
+        cut = await engine.run(loop, task, run_id="r", budget=Budget(max_calls=2))
+    async with assemble(model, store=tmp_path / "store.db") as engine:
+        ToolHandler(registry).attach(engine)
+        whole = await engine.resume("r", loop, budget=Budget())
+        assert await engine.replay("r", loop) == whole
+    assert cut.status is Status.BUDGET_EXCEEDED
+    assert (whole.value["text"], whole.value["steps"][1], len(made)) == ("done", "slow() -> in a thread", 3)
+    assert "Look the e-mail up first." in made[0].messages[0].content
+
+
+@pytest.mark.parametrize("kind", ["tool_loop", "swarm"])
+def test_a_file_cannot_name_an_algorithm_that_needs_functions(kind):
+    """It says where to use it."""
+    with pytest.raises(ConfigError, match=f"algorithm '{kind}' needs tools, which are functions; use it from Python"):
+        algorithm_from({"kind": kind})

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, assert_type
 
 import retrial
-from retrial.algorithms import Reflexion
+from retrial.algorithms import Agent, Reflexion, Swarm, ToolLoop
 from retrial.core.messages import Message, ModelRequest, ModelResponse
 from retrial.core.tasks import Outcome
 from retrial.engine import Engine, Failed, Run
@@ -16,6 +16,7 @@ from retrial.models import FakeLLMClient, LLMHandler
 from retrial.models.fake import text
 from retrial.recipes import harness, unit_tests
 from retrial.store import SqliteStore
+from retrial.tools import ToolHandler, ToolRegistry, mcp_tools, tool
 
 
 def three_lines() -> None:
@@ -52,6 +53,33 @@ async def assembled() -> None:
     async with retrial.assemble("ollama:qwen2.5-coder", store="runs.db", sandbox="jailed") as engine:
         await engine.run(unit_tests(trials=3, carry="both"), {"task": "..."})
         await engine.run(harness(validator="score", patience=2), {"task": "..."})
+
+
+@tool
+def refund(order: str) -> str:
+    """Refund an order."""
+    return order
+
+
+@tool(timeout=5, repeatable=True)
+async def look_up(order: str) -> int:
+    """Look an order up."""
+    return len(order)
+
+
+async def with_tools() -> None:
+    assert_type(refund("A1"), str)
+    assert_type(await look_up(order="A1"), int)
+    async with Engine() as engine, mcp_tools(["uvx", "mcp-server-time"], prefix="time") as theirs:
+        registry = ToolRegistry([refund, look_up, *theirs], approve=lambda call: call.name != "refund")
+        ToolHandler(registry).attach(engine)
+        agents = {
+            "triage": Agent("Route.", handoffs=["pay"]),
+            "pay": Agent("Pay.", tools=["refund"], description="Pays."),
+        }
+        await engine.run(Swarm(agents, registry, start="triage", max_handoffs=2), {"task": "..."})
+        loop = ToolLoop(registry, system="Be brief.", max_turns=4)
+        await engine.run(Reflexion(validator="unit", actor=loop), {"task": "..."})
 
 
 class Twice:

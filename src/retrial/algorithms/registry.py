@@ -34,6 +34,8 @@ ALGORITHMS: dict[str, Callable[..., Algorithm]] = {
 }
 """What makes an algorithm, by kind; the rest of its spec are keyword arguments."""
 
+_WITH_TOOLS = ("tool_loop", "swarm")
+
 _KINDS = {"int": "a whole number", "bool": "true or false", "float": "a number", "str": "a text"}
 
 
@@ -44,6 +46,8 @@ def algorithm_from(spec: Mapping[str, Any]) -> Algorithm:
         ConfigError: if the kind is unknown, naming the nearest, or the arguments are not the kind's.
     """
     kind = str(spec.get("kind"))
+    if kind in _WITH_TOOLS:
+        raise ConfigError(f"algorithm {kind!r} needs tools, which are functions; use it from Python (docs/tools.md)")
     if kind not in ALGORITHMS:
         raise ConfigError(f"no algorithm is called {kind!r}; {_nearest(kind, ALGORITHMS)}")
     given = {name: value for name, value in spec.items() if name != "kind"}
