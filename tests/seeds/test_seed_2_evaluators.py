@@ -14,11 +14,13 @@ from retrial.evaluate.registry import EVALUATORS
 from retrial.evaluate.trust import LADDER, trust_of
 from retrial.sandbox.opening import open_sandbox
 from retrial.testbench.handler import TestsHandler
+from retrial.workbench.handler import CommandHandler
 from worlds import Model, reply, said
 
 SUM = Task(id="sum", prompt="sum 2 and 2", answer="4", tests=("assert add(2, 2) == 4",), entry_point="add")
 SPECS = {
     "all_of": {"parts": [{"kind": "exact"}]},
+    "command": {"command": "grep -rqx 4 .", "project": "", "target": "answer.txt"},
     "critic": {},
     "exact": {},
     "f1": {},
@@ -58,6 +60,7 @@ async def by(kind, output, **options):
         PydanticHandler({"message": Message}),
         SqlHandler(),
         TestsHandler(open_sandbox()),
+        CommandHandler(open_sandbox()),
         ValidationHandler({"sum": lambda answer, context: (answer == "4", "it is not the sum")}),
     ]
     evaluator = evaluator_from({"kind": kind, **SPECS[kind], **options})
