@@ -87,6 +87,8 @@ async def cpu_a_call(algorithm: Algorithm, runs: int = 10) -> tuple[float, int]:
         words = request.messages[0].content or ""
         if request.tools:
             answer = tool_call("look", f"c{count}", place="here")
+        elif request.role == "reflector":
+            answer = text(f"I gave no unit. Next time I will state the unit of step {count} before I answer.")
         elif "Rate how promising" in words:
             answer = text('{"score": 5}')
         else:

@@ -92,6 +92,8 @@ def test_more_trials_put_reflexion_around_it(folder, retrial):
         (["best_of", "n=4"], 4),
         (["generator_critic"], 3),
         (["generate_test_repair", "max_repairs=1"], 2),
+        (["ucs", "max_expansions=2"], 7),
+        (["written_tests", "strategy=immediate_refinement"], 6),
     ],
 )
 def test_a_dry_run_says_the_exact_bound(folder, retrial, settings, calls):
