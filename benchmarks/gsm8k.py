@@ -29,7 +29,7 @@ from retrial.engine import Algorithm, Engine
 from retrial.errors import RunNotFound
 from retrial.evaluate.answers import numbers_in
 from retrial.log.views import Exchange, transcript
-from retrial.models import ModelClient, client_for
+from retrial.models import Limits, ModelClient, client_for
 
 ROOT = Path(__file__).resolve().parents[1]
 QUESTIONS = ROOT.parent / "shared" / "data" / "envs" / "gsm8k" / "test.jsonl"
@@ -140,7 +140,7 @@ async def measure(
     arms = {name: Arm() for name in [*given.arms, *("first", "any") * ("self_consistency" in given.arms)]}
     mark = digest([client.name, given.max_tokens, given.temperature])[:8]
     capped = Capped(client, given.max_tokens)
-    async with assemble(capped, store=given.store, max_concurrency=given.jobs) as engine:
+    async with assemble(capped, store=given.store) as engine:
         for number, row in rows.items():
             for name in given.arms:
                 run_id = f"gsm8k-{mark}-{number:04d}-{name}"
@@ -229,7 +229,8 @@ def main(argv: Sequence[str] | None = None, client: ModelClient | None = None) -
     """Measure, and write the page; ``client`` takes the place of the model that ``--model`` names."""
     given, console = parsed(argv), Console(stderr=True)
     given.store.parent.mkdir(parents=True, exist_ok=True)
-    client = client or client_for(given.model, base_url=given.base_url, timeout=given.timeout)
+    limits = Limits(max_concurrency=given.jobs)
+    client = client or client_for(given.model, base_url=given.base_url, timeout=given.timeout, limits=limits)
 
     def write(arms: Mapping[str, Arm]) -> None:
         told = [f"{name} {sum(arm.right.values())}" for name, arm in arms.items()]

@@ -35,8 +35,8 @@ GOAL = 0.2
 
 
 @tool
-def look(place: str) -> str:
-    """Look somewhere."""
+async def look(place: str) -> str:
+    """Look somewhere. Async, since a plain function is called in a thread, which is no cost of the algorithm."""
     return f"nothing at {place}"
 
 
