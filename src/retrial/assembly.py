@@ -166,7 +166,8 @@ async def solve_async(
         functions.attach(engine)
         engine.observe(watch)
         if gate:
-            budget = await pass_gate(engine, task, gate_for(task, names, evaluator), budget or Budget())
+            judge = {"kind": "validator", "name": "validator"} if validator is not None else evaluator
+            budget = await pass_gate(engine, task, gate_for(task, names, judge), budget or Budget())
         return await engine.run(algorithm, {"task": encode(task.identified())}, budget=budget, metadata=metadata)
 
 
@@ -201,7 +202,8 @@ def solve(task: str | Task, tests: Sequence[str | tuple[str, object]] = (), **op
             (a function ``context -> lesson``), ``on_attempt`` and ``on_lesson`` (called with each, see ``watcher``),
             ``answer`` (the expected answer of a task without tests), ``evaluator`` (what judges: a kind such as
             ``"numeric"``, or a spec such as ``{"kind": "judge", "rubric": [...]}``), ``trials`` (1 to 10, default
-            4), ``lessons`` (how many of the newest stand in the prompt, default 3, None for all), ``entry_point``,
+            4), ``lessons`` (how many of the newest stand in the prompt, None for all; default 3, and all where a judge
+            decides alone, who also has the last attempt returned and not the best), ``entry_point``,
             ``timeout`` (seconds for all tests of one attempt), ``budget``, ``store`` (a file), ``from_stored`` (begin
             with the lessons remembered for this task), ``gate`` (first make the evaluator prove itself on known-bad and
             known-good outputs), ``memory`` (``episodic``: lessons live for this run; ``persistent``: they are stored,

@@ -11,7 +11,7 @@ from pydantic_ai.models.function import FunctionModel
 
 import retrial
 from retrial.assembly import assemble, solve_async
-from retrial.errors import ConfigError
+from retrial.errors import ConfigError, GateRefused
 from retrial.hosts import ActorHandler, HostFunctions, ReflectorHandler, pydantic_ai_actor
 from retrial.log.live import watcher
 from retrial.models import FakeLLMClient
@@ -275,3 +275,18 @@ async def test_an_assembled_engine_takes_actors_by_name():
         HostFunctions(validator=check).attach(engine)
         result = await engine.run(harness(validator="validator", actor="agent"), {"task": "t"})
     assert result.passed
+
+
+async def test_a_validator_that_passes_everything_is_refused_at_the_gate(tmp_path):
+    """The first failure mode: the actor is not asked for anything; one that can fail is let through."""
+    asked = []
+
+    def act(prompt):
+        asked.append(prompt)
+        return "right"
+
+    given = {"actor": act, "reflector": str, "gate": True, "store": tmp_path / "s.db"}
+    with pytest.raises(GateRefused):
+        await solve_async("task", validator=lambda answer, context: True, **given)
+    assert asked == []
+    assert (await solve_async("task", validator=check, **given)).passed
