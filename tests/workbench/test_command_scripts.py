@@ -61,6 +61,12 @@ def test_it_is_the_same_at_every_level(level, script_project, check):
     assert verdict.isolation.level == level
 
 
+def test_the_working_folder_holds_the_project_and_nothing_else(script_project, check):
+    """Wherever the interpreter's packages lie on this machine, none of them is among the files."""
+    verdict, _ = check(script_project, answer("42"), ["sh", "-c", "find . | sort; exit 1"])
+    assert verdict.reason.endswith("exit code 1\n.\n./answer.txt\n./check.sh")
+
+
 def test_the_script_that_judges_is_not_the_replys_to_write(script_project, check):
     """A file that the command names is protected without being listed."""
     verdict, _ = check(script_project, "check.sh\n```\nexit 0\n```", "sh check.sh")

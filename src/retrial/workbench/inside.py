@@ -26,6 +26,7 @@ __all__ = ["main"]
 
 _NOT_DUMPABLE = (4, 0, 0, 0, 0)
 _CHUNK = 1 << 16
+_COPY = "project-copy"
 
 
 def main(fd: int) -> None:
@@ -44,7 +45,12 @@ def main(fd: int) -> None:
 
 
 def _lay_out(order: dict[str, Any]) -> None:
-    """Write the project's files, with the modes that they need from the beginning, and link installed packages."""
+    """Write the project's files, with the modes that they need from the beginning, and link installed packages.
+
+    They get a folder of their own, since a readable folder of the machine may appear beside it.
+    """
+    os.mkdir(_COPY)  # noqa: PTH102 - pathlib is slow to import
+    os.chdir(_COPY)
     for name, (content, executable) in order["files"].items():
         os.makedirs(os.path.dirname(f"./{name}"), exist_ok=True)  # noqa: PTH103, PTH120 - pathlib is slow to import
         mode = 0o755 if executable else 0o644
