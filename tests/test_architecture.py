@@ -30,14 +30,18 @@ ARROWS = {
     "store": "memory log core errors",
     "taskrows": "core errors",
     "taskfile": "taskrows evaluate workbench core errors",
-    "recipes": "algorithms evaluate prompts engine errors",
+    "recipes": "algorithms evaluate prompts memory engine errors",
+    "bank": "recipes store engine core errors",
     "gating": "recipes evaluate testbench engine core errors",
     "hosts": "evaluate core errors",
     "choosing": "gating recipes workbench evaluate engine core errors",
     "assembly": (
-        "choosing hosts gating recipes taskfile evaluate models workbench testbench sandbox store engine log core errors"
+        "bank choosing hosts gating recipes taskfile evaluate models workbench testbench sandbox store engine log core "
+        "errors"
     ),
-    "cli": "assembly gating recipes memory taskfile algorithms models testbench sandbox store engine log core errors",
+    "cli": (
+        "assembly bank gating recipes memory taskfile algorithms models testbench sandbox store engine log core errors"
+    ),
     "retrial": "assembly core errors",
 }
 """Which room may import from which, itself aside."""

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from retrial.bank import Embed, InsightBank
 from retrial.choosing import algorithm_for
 from retrial.core.budget import Budget
 from retrial.core.codec import encode
@@ -75,13 +76,16 @@ def assemble(
     require_isolation: str | None = None,
     requests_per_minute: float | None = None,
     max_concurrency: int | None = None,
+    embed: Embed | None = None,
+    about: Mapping[str, Any] | None = None,
 ) -> Engine:
     """Return an engine with a store, models, the test bench and the memory of lessons attached.
 
     ``model`` plays every role that ``models`` (by role: actor, reflector, critic) does not give to another. ``store``
     is a file; without one, everything is kept in memory until the engine closes, and with ``keeps=False`` nothing is,
     which suits whoever judges many outputs and looks at none of the runs again. ``sandbox`` chooses a level of
-    isolation and ``require_isolation`` refuses any lower one; the sandbox is opened when the first tests run.
+    isolation and ``require_isolation`` refuses any lower one; the sandbox is opened when the first tests run. ``embed``
+    (from texts to vectors) chooses the examples of the insight bank; ``about`` is recorded with its extractions.
 
     Raises:
         ConfigError: if a model is not known, its key or package is missing, or a dollar budget has no price to go by.
@@ -107,6 +111,7 @@ def assemble(
     engine = Engine(journal, budget)
     if isinstance(journal, SqliteStore):
         LessonBook(journal.writer).attach(engine)
+        InsightBank(engine, journal.writer, embed=embed, about=about or _about(model, models)).attach()
     for executor in (TestsHandler, CommandHandler):
         executor(lambda: open_sandbox(sandbox, require_isolation)).attach(engine)
     for host in (PersonHandler(), PydanticHandler(), SqlHandler()):
@@ -137,6 +142,7 @@ async def solve_async(
     budget: Budget | None = None,
     store: str | os.PathLike[str] | None = None,
     gate: bool = False,
+    insights: bool | Mapping[str, Any] = False,
     **options: Any,
 ) -> Result:
     """Solve one task by its tests, as ``solve`` does, within a running event loop."""
@@ -157,6 +163,8 @@ async def solve_async(
     functions = HostFunctions(actor=acts, reflector=reflector, validator=validator)
     recipe: dict[str, Any] = {name: options.pop(name) for name in RECIPE_OPTIONS if name in options}
     recipe |= functions.named() if acts or actor is None else {"actor": actor, **functions.named()}
+    if insights is not False:
+        recipe["insights"] = {} if insights is True else insights
     names = {role: model_name(which) for role, which in roles.items()}
     names["actor"] = "a function" if acts else model_name(model)
     names.setdefault("judge", model_name(model))
@@ -168,7 +176,10 @@ async def solve_async(
         if gate:
             judge = {"kind": "validator", "name": "validator"} if validator is not None else evaluator
             budget = await pass_gate(engine, task, gate_for(task, names, judge), budget or Budget())
-        return await engine.run(algorithm, {"task": encode(task.identified())}, budget=budget, metadata=metadata)
+        encoded = {"task": encode(task.identified())}
+        result = await engine.run(algorithm, encoded, budget=budget, metadata=metadata)
+        await engine.settled()
+        return result
 
 
 def model_name(which: Model | None) -> str:
@@ -207,7 +218,8 @@ def solve(task: str | Task, tests: Sequence[str | tuple[str, object]] = (), **op
             ``timeout`` (seconds for all tests of one attempt), ``budget``, ``store`` (a file), ``from_stored`` (begin
             with the lessons remembered for this task), ``gate`` (first make the evaluator prove itself on known-bad and
             known-good outputs), ``memory`` (``episodic``: lessons live for this run; ``persistent``: they are stored,
-            and the run begins with them), and what ``assemble`` takes besides. A ``validator``, a ``reflector``,
+            and the run begins with them), ``insights`` (learn across tasks: True, or what ``recipes.insight_bank``
+            takes, such as ``{"batch": 10}``), and what ``assemble`` takes besides. A ``validator``, a ``reflector``,
             ``patience`` (trials without a higher score that end it) or ``threshold`` (a validator's score that passes)
             make it the loop of ``recipes.harness`` with its defaults: 3 trials, the best attempt, ending when the score
             stalls.
@@ -253,6 +265,12 @@ def _refuse_missing_model(model: Model | None, roles: Mapping[str, Model], algor
             f"no model is given, and up to {algorithm.max_calls} calls need one; name it with "
             f"model='openai:gpt-5-mini', or give functions as actor, reflector and validator"
         )
+
+
+def _about(model: Model | None, models: Mapping[str, Model] | None) -> Mapping[str, Any]:
+    """What an extraction records of the models, so that it can be resumed by whoever finds it."""
+    named = {role: model_name(which) for role, which in (models or {}).items()}
+    return {"models": {**({"actor": model_name(model)} if model is not None else {}), **named}}
 
 
 def _refuse_unpriced(clients: Sequence[ModelClient]) -> None:

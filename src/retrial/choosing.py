@@ -28,11 +28,15 @@ def algorithm_for(
 
     ``recipe`` holds what the recipe is told, ``names`` what each role's model is called, under ``actor`` the one whose
     work is judged. ``evaluator`` is a kind or a spec and comes before the task's own. The recipe is ``harness`` where
-    only that one can be told what it is (see ``HARNESS_OPTIONS``), ``judge`` where a model judges alone.
+    only that one can be told what it is (see ``HARNESS_OPTIONS``), ``judge`` where a model judges alone, and
+    ``insight_bank`` where ``insights`` stands in it: what that recipe is told besides, empty for its own defaults.
 
     Raises:
         ConfigError: if nothing could fail, or a judge would judge its own work.
     """
+    insights = recipe.get("insights")
+    if insights is not None:
+        return _with_insights(task, recipe, insights, judged_by(task, names, evaluator))
     if "validator" in recipe:
         if evaluator is not None:
             raise ConfigError(f"a validator and evaluator={evaluator!r} are both given; choose one")
@@ -46,6 +50,19 @@ def algorithm_for(
     if spec["kind"] == "judge":
         return recorded("judge", {**recipe, **{name: value for name, value in spec.items() if name != "kind"}})
     return recorded("project" if judged_by_command(spec) else "checked", {**recipe, "evaluator": spec})
+
+
+def _with_insights(
+    task: Task, recipe: Mapping[str, Any], insights: Mapping[str, Any], spec: Mapping[str, Any] | None
+) -> tuple[Algorithm, Mapping[str, Any]]:
+    """The recipe that learns across tasks."""
+    strange = HARNESS_OPTIONS & {*recipe}
+    if strange:
+        raise ConfigError(f"{min(strange)}={recipe[min(strange)]!r} does not go with insights; leave one of them out")
+    if spec is not None and judged_by_command(spec):
+        raise ConfigError(f"task {task.id!r} changes a project, from which no insights are taken yet; leave them out")
+    told = {name: value for name, value in _with_memory(recipe).items() if name != "insights"}
+    return recorded("insight_bank", {**told, **insights, **({"evaluator": spec} if spec is not None else {})})
 
 
 def _for_harness(recipe: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from retrial.algorithms.acting import Actor, actor_calls, actor_spec
 from retrial.algorithms.bounds import refuse_unless
+from retrial.algorithms.expel import Experience
 from retrial.algorithms.reflecting import Reflector
 from retrial.errors import ConfigError
 from retrial.evaluate.critic import Critic
@@ -63,6 +64,8 @@ class Options:
     """Whether what is remembered is for other tasks as well, and lessons of others, where relevant, are recalled."""
     confirm: bool = False
     """Whether a passing attempt is judged once more in a fresh process."""
+    experience: Experience | None = None
+    """How it learns across tasks; None for not at all."""
 
     def __post_init__(self) -> None:
         """Check the bounds.

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from retrial.algorithms.acting import act, judged
+from retrial.algorithms.expel import Told
 from retrial.algorithms.given import task_of
 from retrial.algorithms.lessons import in_prompt, stalled
 from retrial.algorithms.options import Options
@@ -43,13 +44,17 @@ class Reflexion(Options):
         """Run the loop until an attempt passes, the cap is reached or the score stalls."""
         task = task_of(given)
         lessons = await self._starting_lessons(run, task, given)
+        known = await self.experience.recall(run, task) if self.experience else Told()
         attempts: list[Attempt] = []
         run.keep(lambda: self._value(attempts, lessons) if attempts else None)
         for trial in range(1, self.max_trials + 1):
             scope = run.child(f"trial.{trial}")
-            attempt = await self._attempt(scope, task, trial, lessons, attempts)
+            told = self.experience.told(known, trial) if self.experience else known
+            attempt = await self._attempt(scope, task, trial, lessons, attempts, others=told)
             attempts.append(attempt)
             scope.note("reflexion.feedback", {"attempt": attempt})
+            if self.experience:
+                await self.experience.keep(scope, task, attempt, told, lessons)
             if attempt.verdict.passed:
                 return await self._end(run, task, Status.COMPLETED, attempts, lessons)
             if trial == self.max_trials or stalled([one.verdict.score for one in attempts], self.patience):
@@ -74,13 +79,13 @@ class Reflexion(Options):
         return lessons
 
     async def _attempt(
-        self, scope: Run, task: Task, trial: int, lessons: list[Lesson], earlier: list[Attempt]
+        self, scope: Run, task: Task, trial: int, lessons: list[Lesson], earlier: list[Attempt], *, others: Told
     ) -> Attempt:
         """Let the actor try, and judge what it made."""
         used = in_prompt(lessons, self.keep_reflections, distinct=self.distinct_lessons) if self.tells_lessons else []
         checks = earlier[-1].verdict.reason if earlier and self.tells_checks else ""
         told = bullets(lesson.text for lesson in used)
-        prompt = self.prompts["actor"].render(task=task.prompt, lessons=told, checks=checks)
+        prompt = self.prompts["actor"].render(task=task.prompt, lessons=told, checks=checks, **others.values())
         output, steps = await act(scope, self.actor, task, prompt, trial)
         verdict = await judged(scope, self.judge, task, output, earlier, confirm=self.confirm)
         ids = tuple(lesson.id for lesson in used)

@@ -81,6 +81,12 @@ _EXAMPLES = (
 @store_option
 @click.option("--record", metavar="FILE", help="Append every reply to FILE, for --model recorded:FILE.")
 @click.option("--from-stored", is_flag=True, help="Begin with the lessons that are stored for the task.")
+@click.option(
+    "--insights", is_flag=True, help="Learn across tasks: tell what other tasks taught, and keep every trial for that."
+)
+@click.option(
+    "--insight-batch", type=click.IntRange(min=1), metavar="N", help="Extract after N new trials.  [default: 20]"
+)
 @click.option("--confirm", is_flag=True, help="Judge a passing attempt once more in a fresh process.")
 @click.option("--sandbox", type=click.Choice(LEVELS), help="Isolate generated code at this level.")
 @click.option("--require-isolation", type=click.Choice(LEVELS), help="Refuse any weaker level.")
@@ -106,7 +112,7 @@ def run(tasks: tuple[Path, ...], **options: Any) -> int:
         recipe["lessons"] = options["lessons"] or None
     model = options["model"] or "scripted"
     names = {"actor": model, "judge": options["judge_model"] or model}
-    plans = [algorithm_for(task, recipe, names) for task in chosen]
+    plans = [algorithm_for(task, recipe | _insights(options), names) for task in chosen]
     share = shares(budget, len(chosen), options["jobs"])
     if options["dry_run"]:
         from retrial.cli.dry import foretell
@@ -115,6 +121,16 @@ def run(tasks: tuple[Path, ...], **options: Any) -> int:
     if not options["model"]:
         raise click.UsageError(_EXAMPLES)
     return _start(chosen, plans, share, tasks[0].name, options)
+
+
+def _insights(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the recipe is told of the insight bank; empty without it."""
+    batch = options["insight_batch"]
+    if options["insights"]:
+        return {"insights": {"batch": batch} if batch else {}}
+    if batch:
+        raise click.UsageError("--insight-batch is for --insights; give both.")
+    return {}
 
 
 def _start(

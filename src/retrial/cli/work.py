@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from retrial.assembly import assemble, store_path
 from retrial.cli import exits
+from retrial.cli.extracting import Extractions
 from retrial.cli.hints import remedy
 from retrial.cli.progress import Live
 from retrial.cli.render import closing, header
@@ -70,6 +71,7 @@ class Setup:
             record=self.record,
             sandbox=self.sandbox,
             require_isolation=self.require,
+            about=self.metadata(self.actor),
         )
 
     def metadata(self, label: str) -> Mapping[str, Any]:
@@ -129,6 +131,7 @@ def carry_out(
     causes: dict[str, str] = {}
     written: list[bool] = []
     again = screen.command(f"resume {batch}")
+    extractions = Extractions(screen)
 
     def ended(event: Event) -> None:
         if event.kind == RUN_FINISHED:
@@ -150,6 +153,7 @@ def carry_out(
             except asyncio.CancelledError:
                 await _read_the_rest(engine, jobs, ends)
                 return True
+            await extractions.settle(engine)
             return False
 
     with Live(screen, tasks, lambda run: header(screen, tasks[run], label, level), verbose=verbose) as live:
@@ -157,7 +161,8 @@ def carry_out(
     if interrupted and not ends:
         raise KeyboardInterrupt
     keeps = any(getattr(job.algorithm, "store_lessons", False) for job in jobs)
-    return report(screen, batch, tasks, ends, label=label, causes=causes, interrupted=interrupted, keeps=keeps)
+    code = report(screen, batch, tasks, ends, label=label, causes=causes, interrupted=interrupted, keeps=keeps)
+    return extractions.report(code)
 
 
 def _to_the_end(session: Coroutine[Any, Any, bool], screen: Screen, again: str, written: list[bool]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Self
@@ -38,6 +38,9 @@ from retrial.log.views import budget_of, in_doubt, result_of, status_of
 
 __all__ = ["Engine", "new_run_id"]
 
+Waiter = Callable[[], Awaitable[Sequence[Result | Exception]]]
+"""Waits for runs in the background, and returns what became of them."""
+
 
 class Engine:
     """Performs what algorithms ask for, and remembers it.
@@ -52,6 +55,7 @@ class Engine:
         self._handlers: dict[tuple[type[Effect], str | None], Handler] = {}
         self._observers: list[Callable[[Event], None]] = []
         self._closers: list[Callable[[], Any]] = []
+        self._background: list[tuple[Waiter, Callable[[], int]]] = []
 
     async def __aenter__(self) -> Self:
         return self
@@ -81,6 +85,22 @@ class Engine:
     def close_with(self, closer: Callable[[], Any]) -> None:
         """Call ``closer``, which may be async, when the engine closes; the last one first."""
         self._closers.append(closer)
+
+    def settle_with(self, waiter: Waiter, busy: Callable[[], int]) -> None:
+        """Await ``waiter`` in ``settled``: for runs that a handler works on in the background, ``busy`` at a moment."""
+        self._background.append((waiter, busy))
+
+    @property
+    def busy(self) -> int:
+        """How many runs go on in the background, such as extractions of insights."""
+        return sum(busy() for _, busy in self._background)
+
+    async def settled(self) -> list[Result | Exception]:
+        """Wait until no run goes on in the background, and return what became of each.
+
+        Cancelling this leaves them as they are; closing the engine ends them, to be resumed.
+        """
+        return [end for waiter, _ in self._background for end in await waiter()]
 
     async def create(
         self,

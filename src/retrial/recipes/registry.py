@@ -12,6 +12,7 @@ from retrial.engine.run import Algorithm
 from retrial.errors import ConfigError
 from retrial.recipes.gate import gate
 from retrial.recipes.harness import harness
+from retrial.recipes.insight_bank import extraction, insight_bank
 from retrial.recipes.judge import checked, judge
 from retrial.recipes.project import project
 from retrial.recipes.unit_tests import unit_tests
@@ -20,8 +21,10 @@ __all__ = ["RECIPES", "rebuild", "recorded"]
 
 RECIPES: Mapping[str, Callable[..., Algorithm]] = {
     "checked": checked,
+    "extraction": extraction,
     "gate": gate,
     "harness": harness,
+    "insight_bank": insight_bank,
     "judge": judge,
     "project": project,
     "unit_tests": unit_tests,

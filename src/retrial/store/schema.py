@@ -121,6 +121,38 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE folded (upto INTEGER NOT NULL);
     INSERT INTO folded VALUES (0);
     """,
+    """
+    CREATE TABLE trajectory (
+        number INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        task_id TEXT NOT NULL,
+        passed INTEGER NOT NULL,
+        tainted INTEGER NOT NULL,
+        extraction INTEGER,
+        data TEXT NOT NULL
+    );
+    CREATE INDEX trajectory_of_task ON trajectory (task_id);
+    CREATE INDEX trajectory_of_extraction ON trajectory (extraction);
+    CREATE VIRTUAL TABLE trajectory_index USING fts5 (words, detail = none, tokenize = 'unicode61 remove_diacritics 0');
+    CREATE TABLE trajectory_word (word TEXT PRIMARY KEY, trajectories INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE extraction (
+        number INTEGER PRIMARY KEY,
+        run_id TEXT NOT NULL UNIQUE,
+        owner TEXT NOT NULL,
+        state TEXT NOT NULL,
+        options TEXT NOT NULL
+    );
+    CREATE INDEX extraction_by_state ON extraction (state);
+    CREATE TABLE insight (id INTEGER PRIMARY KEY, data TEXT NOT NULL);
+    CREATE TABLE insight_operation (
+        number INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL,
+        target INTEGER NOT NULL,
+        data TEXT NOT NULL
+    );
+    CREATE INDEX insight_operation_on ON insight_operation (target, kind);
+    CREATE TABLE insight_applied (source TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID;
+    """,
 )
 """The first one makes an empty file a store.
 
@@ -129,7 +161,9 @@ the events kept in the index's order, a thousand runs at once cost eight times a
 
 Lessons have numbers of their own, which compacting the file does not change. Their search words are derived from their
 texts; the index and the number of lessons that hold each word follow by triggers, whoever writes. ``trial`` and
-``lesson_use`` are a fold of the events up to the one that ``folded`` names, and can be thrown away."""
+``lesson_use`` are a fold of the events up to the one that ``folded`` names, and can be thrown away.
+
+``insight`` is a fold of ``insight_operation``, kept so that reading the bank does not need the whole journal."""
 
 
 REBUILD_INDEX = (
