@@ -30,9 +30,10 @@ ARROWS = {
     "store": "memory log core errors",
     "taskrows": "core errors",
     "taskfile": "taskrows evaluate workbench core errors",
+    "casefile": "taskfile core errors",
     "recipes": "algorithms evaluate prompts memory engine errors",
     "bank": "recipes store engine core errors",
-    "gating": "recipes evaluate testbench engine core errors",
+    "gating": "recipes algorithms evaluate testbench engine core errors",
     "hosts": "evaluate core errors",
     "choosing": "gating recipes workbench evaluate engine core errors",
     "assembly": (
@@ -40,7 +41,8 @@ ARROWS = {
         "errors"
     ),
     "cli": (
-        "assembly bank gating recipes memory taskfile algorithms models testbench sandbox store engine log core errors"
+        "assembly bank gating recipes casefile memory taskfile algorithms models testbench sandbox store engine log core "
+        "errors"
     ),
     "retrial": "assembly core errors",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from retrial.algorithms.judging import Judging
 from retrial.core.budget import Budget
 from retrial.core.codec import encode
 from retrial.core.tasks import Task
@@ -18,7 +19,7 @@ from retrial.evaluate.unit_tests import request_of
 from retrial.recipes.registry import recorded
 from retrial.testbench.supervisor import check_tests
 
-__all__ = ["evaluator_for", "gate_for", "judged_by", "pass_gate"]
+__all__ = ["evaluator_for", "gate_for", "judged_by", "judging_for", "pass_gate"]
 
 
 def judged_by(
@@ -64,6 +65,11 @@ def gate_for(
     judge = evaluator_from(spec)
     outputs = len(known_bad(task, judge)) + len(known_good(task, judge))
     return recorded("gate", {"evaluator": spec, "outputs": outputs, "mutants": mutants})
+
+
+def judging_for(task: Task, names: Mapping[str, str], evaluator: str | Mapping[str, Any] | None = None) -> Algorithm:
+    """Return what judges one output of a task; arguments and errors as for ``judged_by``."""
+    return Judging(evaluator_from(evaluator_for(task, names, evaluator)))
 
 
 async def pass_gate(

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from retrial.core.syntax import expression_of
 from retrial.core.tasks import Task
 from retrial.errors import ConfigError
 from retrial.taskrows import read_rows
@@ -67,7 +68,7 @@ def _literal(call: str, expected: object) -> str:
     """
     text = f"float({str(expected)!r})" if expected in (float("inf"), float("-inf")) else repr(expected)
     try:
-        same = text.startswith("float(") or ast.literal_eval(text) == expected
+        same = text.startswith("float(") or ast.literal_eval(expression_of(text)) == expected
     except (ValueError, SyntaxError, RecursionError):
         same = False
     if not same:

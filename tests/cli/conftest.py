@@ -37,13 +37,14 @@ def _heed_interrupts():
 def process(folder):
     """Start the command as a process of its own."""
 
-    def start(*words, **environment):
+    def start(*words, stdin=False, **environment):
         return subprocess.Popen(
             [sys.executable, "-m", "retrial.cli.main", *map(str, words)],
             cwd=folder,
             # Whoever runs the tests in the background has them ignore Ctrl-C, and a child would inherit that.
             preexec_fn=_heed_interrupts,  # noqa: PLW1509 - the child has one thread
             env={**os.environ, "PYTHONUNBUFFERED": "1", **environment},
+            stdin=subprocess.PIPE if stdin else None,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

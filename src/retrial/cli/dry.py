@@ -27,17 +27,29 @@ CHARACTERS_A_TOKEN = 2
 """Few, so that the number of tokens is rather too high."""
 
 
-def foretell(tasks: Sequence[Task], algorithms: Sequence[Algorithm], share: Budget, options: Mapping[str, Any]) -> int:
-    """Print the bounds of a run over ``tasks``, each of which has ``share``, and return the exit code."""
+def foretell(
+    tasks: Sequence[Task],
+    algorithms: Sequence[Algorithm],
+    share: Budget,
+    options: Mapping[str, Any],
+    gates: Sequence[Algorithm] = (),
+) -> int:
+    """Print the bounds of a run over ``tasks``, each of which has ``share``, and return the exit code.
+
+    ``gates`` are the proofs of the evaluators that stand before the tasks, where that was asked for.
+    """
     screen = Screen(as_json=options["as_json"])
-    bounds = [min(one.max_calls, one.max_calls if share.max_calls is None else share.max_calls) for one in algorithms]
+    proving = [one.max_calls for one in gates] or [0] * len(tasks)
+    wished = [one.max_calls + proof for one, proof in zip(algorithms, proving, strict=True)]
+    bounds = [most if share.max_calls is None else min(most, share.max_calls) for most in wished]
     each, calls = max(bounds), sum(bounds)
     acting = max(one.max_trials * actor_calls(one.actor) for one in algorithms if isinstance(one, Reflexion))
-    cost = _cost(tasks, each, acting, options)
+    cost = _cost(tasks, max(each - max(proving), 0), acting, max(proving), options)
     limit = None if share.max_cost_usd is None else share.max_cost_usd * len(tasks)
     trouble = _trouble(options)
     if screen.as_json:
-        known = {"tasks": len(tasks), "max_calls": calls, "max_cost_usd": cost, "budget_usd": limit}
+        known: dict[str, Any] = {"tasks": len(tasks), "max_calls": calls, "max_cost_usd": cost, "budget_usd": limit}
+        known |= {"gate_calls": sum(proving)} if gates else {}
         screen.json({"dry_run": True, **known, "task_ids": [task.id for task in tasks], "problem": trouble})
         return exits.SOLVED
     for task in tasks[:20]:
@@ -46,6 +58,8 @@ def foretell(tasks: Sequence[Task], algorithms: Sequence[Algorithm], share: Budg
     if len(tasks) > 20:
         screen.line(f"and {plural(len(tasks) - 20, 'task')} more")
     screen.line(f"calls   at most {calls:,}: {plural(len(tasks), 'task')}, {each} each at most")
+    if gates:
+        screen.line(f"        of them {sum(proving):,} to prove the evaluators, before any attempt")
     assumed = (
         f"if no call writes more than {OUTPUT_TOKENS:,} tokens or reads more than {EXTRA_INPUT_TOKENS:,} and its "
         f"task's prompt"
@@ -64,14 +78,20 @@ def foretell(tasks: Sequence[Task], algorithms: Sequence[Algorithm], share: Budg
     return exits.SOLVED
 
 
-def _cost(tasks: Sequence[Task], calls: int, acting: int, options: Mapping[str, Any]) -> float | None:
-    """The most that ``calls`` for each task can cost, up to ``acting`` of them the actor's; None without a price."""
+def _cost(tasks: Sequence[Task], calls: int, acting: int, proving: int, options: Mapping[str, Any]) -> float | None:
+    """The most that ``calls`` for each task can cost, ``acting`` of them the actor's, after ``proving`` of a judge.
+
+    None without a price.
+    """
     actor = options["model"]
     if not actor:
         return None
     acting = min(calls, acting)
     total = 0.0
-    for model, count in ((actor, acting), (options["reflector_model"] or actor, calls - acting)):
+    reflector, judge = options["reflector_model"] or actor, options["judge_model"] or actor
+    for model, count in ((actor, acting), (reflector, calls - acting), (judge, proving)):
+        if not count:
+            continue
         for task in tasks:
             read = len(task.prompt) // CHARACTERS_A_TOKEN + EXTRA_INPUT_TOKENS
             try:

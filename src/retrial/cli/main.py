@@ -16,7 +16,9 @@ from typing import Any, NoReturn
 import click
 
 from retrial.cli import exits
+from retrial.cli.check import check
 from retrial.cli.doctor import doctor
+from retrial.cli.evaluate import evaluate
 from retrial.cli.exchange import export, import_
 from retrial.cli.new import new
 from retrial.cli.resume import replay, resume
@@ -88,7 +90,8 @@ class Boundary(click.Group):
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 all solved, 1 some not, 2 interrupted, 3 a fault of retrial, 4 usage or configuration, "
-    "5 nothing to run, 10 the budget ended it, 11 the environment did. After 2, 10 and 11: retrial resume.",
+    "5 nothing to run, 10 the budget ended it, 11 the environment did, 12 the gate refused the evaluator. "
+    "After 2, 10 and 11: retrial resume.",
 )
 @click.option("--version", is_flag=True, help="Print the version.")
 @click.option("--debug", is_flag=True, help="Show where an error came from.")
@@ -104,7 +107,7 @@ def cli(context: click.Context, version: bool, debug: bool) -> None:
         click.echo(context.get_help())
 
 
-for _command in (new, run, show, runs, resume, replay, export, import_, doctor):
+for _command in (new, check, run, show, runs, resume, replay, export, import_, evaluate, doctor):
     cli.add_command(_command)
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "algorithm_of",
     "algorithm_options",
     "as_json",
+    "bench_options",
     "budget_of",
     "budget_options",
     "count",
@@ -116,6 +117,19 @@ def algorithm_of(options: dict[str, Any]) -> dict[str, Any] | None:
     if kind is None and settings:
         raise click.UsageError(f"--set {settings[0]} is for an algorithm; name one with --algorithm.")
     return None if kind is None else spec
+
+
+def bench_options(function: F) -> F:
+    """Add what a command needs that judges without a store."""
+    for option in (
+        click.option("--require-isolation", type=click.Choice(LEVELS), help="Refuse any weaker level."),
+        click.option("--sandbox", type=click.Choice(LEVELS), help="Isolate generated code at this level."),
+        click.option("--record", metavar="FILE", help="Append every reply of the judge to FILE, for recorded:FILE."),
+        click.option("--base-url", metavar="URL", help="Where the judge is served, if not at the provider's address."),
+        click.option("--judge-model", metavar="MODEL", help="What judges where an evaluator is a model."),
+    ):
+        function = option(function)
+    return function
 
 
 def budget_options(function: F) -> F:

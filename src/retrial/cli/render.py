@@ -16,6 +16,7 @@ from retrial.core.tasks import Attempt, Lesson, Result, Verdict
 
 __all__ = [
     "closing",
+    "diff_text",
     "header",
     "lesson_lines",
     "money",
@@ -39,6 +40,7 @@ _WORDS = {
     "FAILED": ("failed", "yellow"),
     "CANCELLED": ("interrupted", "yellow"),
 }
+_DIFF = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def header(screen: Screen, task_id: str, label: str, level: str) -> None:
@@ -90,7 +92,8 @@ def closing(screen: Screen, result: Result, *, answer: bool = True) -> None:
     count = len(result.attempts)
     words, style = _WORDS[result.status]
     parts: list[str | tuple[str, str]] = [(words, f"bold {style}")]
-    parts += [f" {'at trial' if result.passed else 'after'} {count if result.passed else plural(count, 'trial')}"]
+    if count:
+        parts += [f" {'at trial' if result.passed else 'after'} {count if result.passed else plural(count, 'trial')}"]
     screen.line(*parts, f" · {usage_words(result.usage)} · {result.run_id}")
     if result.error:
         screen.line(("why      ", "dim"), result.error)
@@ -104,6 +107,15 @@ def closing(screen: Screen, result: Result, *, answer: bool = True) -> None:
         if not result.passed:
             screen.line((f"the best attempt, of trial {value.get('trial')}:", "dim"))
         screen.verbatim(f"\n{result.output.rstrip()}\n")
+
+
+def diff_text(screen: Screen, lines: Iterable[str]) -> Text:
+    """Return the lines of a diff, set in by two, what goes in red and what comes in green."""
+    text = Text()
+    for line in lines:
+        text.append(f"  {screen.shown(line)}\n", _DIFF.get(line[:1], "dim"))
+    text.rstrip()
+    return text
 
 
 def value_of(result: Result) -> Mapping[str, Any]:

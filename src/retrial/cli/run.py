@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from retrial.core.tasks import Task
     from retrial.engine.run import Algorithm
 
-__all__ = ["run", "run_ids", "shares"]
+    Plan = tuple[Algorithm, Mapping[str, Any]]
+
+__all__ = ["chosen_tasks", "run", "run_ids", "shares"]
 
 _EXAMPLES = (
     "name a model with --model, or set RETRIAL_MODEL. OpenAI: --model openai:gpt-5-mini (and OPENAI_API_KEY). "
@@ -87,6 +89,7 @@ _EXAMPLES = (
 @click.option(
     "--insight-batch", type=click.IntRange(min=1), metavar="N", help="Extract after N new trials.  [default: 20]"
 )
+@click.option("--gate", is_flag=True, help="First make every evaluator prove itself (see `retrial check`).")
 @click.option("--confirm", is_flag=True, help="Judge a passing attempt once more in a fresh process.")
 @click.option("--sandbox", type=click.Choice(LEVELS), help="Isolate generated code at this level.")
 @click.option("--require-isolation", type=click.Choice(LEVELS), help="Refuse any weaker level.")
@@ -101,9 +104,10 @@ def run(tasks: tuple[Path, ...], **options: Any) -> int:
     TASK is a .toml file (`retrial new NAME` writes one), a .jsonl file of HumanEval-shaped tasks, or a folder of both.
     """
     from retrial.assembly import algorithm_for
+    from retrial.gating import gate_for
 
     budget = budget_of(options)
-    chosen = _tasks(tasks, options["timeout"], options["limit"])
+    chosen = chosen_tasks(tasks, options["timeout"], options["limit"])
     actor = algorithm_of(options)
     options["trials"] = options["trials"] or (3 if options["patience"] else 4 if actor is None else 1)
     recipe = {name: options[name] for name in ("trials", "carry", "from_stored", "confirm")} | {"actor": actor}
@@ -114,13 +118,14 @@ def run(tasks: tuple[Path, ...], **options: Any) -> int:
     names = {"actor": model, "judge": options["judge_model"] or model}
     plans = [algorithm_for(task, recipe | _insights(options), names) for task in chosen]
     share = shares(budget, len(chosen), options["jobs"])
+    gates = [gate_for(task, names) for task in chosen] if options["gate"] else []
     if options["dry_run"]:
         from retrial.cli.dry import foretell
 
-        return foretell(chosen, [algorithm for algorithm, _ in plans], share, options)
+        return foretell(chosen, [one for one, _ in plans], share, options, [one for one, _ in gates])
     if not options["model"]:
         raise click.UsageError(_EXAMPLES)
-    return _start(chosen, plans, share, tasks[0].name, options)
+    return _start(chosen, plans, share, tasks[0].name, options, gates=gates)
 
 
 def _insights(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,12 +140,18 @@ def _insights(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _start(
     tasks: list[Task],
-    plans: list[tuple[Algorithm, Mapping[str, Any]]],
+    plans: list[Plan],
     share: Budget,
     task_file: str,
     options: dict[str, Any],
+    *,
+    gates: list[Plan],
 ) -> int:
-    """Write the runs down and work on them; ``plans`` holds what solves each task, and what to record of that."""
+    """Write the runs down and work on them, behind the gates if there are any.
+
+    ``plans`` and ``gates`` hold an algorithm for each task, and what to record of it.
+    """
+    from retrial.cli.proving import pass_gates
     from retrial.cli.screen import Screen
     from retrial.cli.work import Job, Setup, carry_out, label_of
     from retrial.core.codec import encode
@@ -157,18 +168,30 @@ def _start(
         sandbox=options["sandbox"],
         require=options["require_isolation"],
     )
-    batch = new_run_id()
     common = {"task_file": task_file, **setup.metadata(label_of(setup, screen))}
+    proofs = [(share, "")] * len(tasks)
+    if gates:
+        proofs = pass_gates(
+            setup,
+            screen,
+            list(zip(run_ids(new_run_id(), len(tasks)), tasks, gates, strict=True)),
+            share=share,
+            metadata=common,
+            at_once=options["jobs"],
+        )
+    batch = new_run_id()
     jobs = [
         Job(
             run_id=run_id,
             task_id=task.id,
             algorithm=algorithm,
             given={"task": encode(task.identified())},
-            budget=share,
-            metadata={**recipe, **common},
+            budget=left,
+            metadata={**recipe, **common, **({"gate": proof} if proof else {})},
         )
-        for run_id, task, (algorithm, recipe) in zip(run_ids(batch, len(tasks)), tasks, plans, strict=True)
+        for run_id, task, (algorithm, recipe), (left, proof) in zip(
+            run_ids(batch, len(tasks)), tasks, plans, proofs, strict=True
+        )
     ]
     return carry_out(setup, jobs, screen, batch=batch, at_once=options["jobs"], verbose=options["verbose"])
 
@@ -193,8 +216,12 @@ def shares(budget: Budget, count: int, at_once: int) -> Budget:
     return share
 
 
-def _tasks(paths: tuple[Path, ...], timeout: float | None, limit: int | None) -> list[Task]:
-    """The tasks that are meant."""
+def chosen_tasks(paths: tuple[Path, ...], timeout: float | None, limit: int | None) -> list[Task]:
+    """Return the tasks that are meant: at most ``limit``, with ``timeout`` in place of their own if it is given.
+
+    Raises:
+        ConfigError: if a file cannot be read or is wrong; Stopped if there is no task.
+    """
     from dataclasses import replace
 
     from retrial.taskfile import load_tasks

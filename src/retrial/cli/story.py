@@ -11,12 +11,21 @@ from rich.text import Text
 from retrial.cli.finding import standing, task_id_of
 from retrial.cli.hints import remedy
 from retrial.cli.inner import inner_lines
-from retrial.cli.render import closing, header, lesson_lines, new_table, status_text, usage_words, verdict_words
+from retrial.cli.render import (
+    closing,
+    diff_text,
+    header,
+    lesson_lines,
+    new_table,
+    status_text,
+    usage_words,
+    verdict_words,
+)
 from retrial.cli.reports import record, table
 from retrial.cli.screen import Screen
+from retrial.cli.verdicts import check_lines, gate_lines, origin_words
 from retrial.core.codec import encode
 from retrial.core.events import Event
-from retrial.core.reports import Check
 from retrial.core.tasks import Attempt, Status
 from retrial.log.views import in_doubt, result_of, timeline, transcript, trials, usage_of
 
@@ -25,12 +34,13 @@ __all__ = ["as_values", "asked_twice", "of_batch", "of_time", "of_trials", "of_w
 BAR_COLUMNS = 30
 """How wide a timeline is drawn, where there is room."""
 
-_STYLES = {"+": "green", "-": "red", "@": "cyan"}
-
 
 def of_trials(screen: Screen, events: Sequence[Event], *, full: bool) -> None:
     """Print every attempt, verdict and lesson."""
     start, result, passes = events[0], result_of(events), trials(events)
+    if start.data.get("algorithm") == "gate" and result.status.final:
+        gate_lines(screen, task_id_of(start), result.value, full=full)
+        return
     given = [lesson for lesson in result.lessons if lesson.run_id != start.run_id or lesson.origin == "given"]
     isolation = passes[-1].attempt.verdict.isolation if passes else None
     label = start.data.get("metadata", {}).get("label") or start.data.get("algorithm", "")
@@ -139,9 +149,15 @@ def _print_attempt(screen: Screen, attempt: Attempt, before: Attempt | None, inn
     """Print an attempt (or what changed in it), what led to it, and its verdict, check by check."""
     verdict = attempt.verdict
     words, *rest = verdict_words(verdict).splitlines()
-    flaky = ("  flaky", "yellow") if verdict.flaky else ""
+    marks = [" · flaky"] * verdict.flaky + [f" · {origin_words(verdict)}"] * verdict.shared_process
     screen.line()
-    screen.line((f"trial {attempt.trial}", "bold"), "  ", ("✓" if verdict.passed else "✗", "bold"), f" {words}", flaky)
+    screen.line(
+        (f"trial {attempt.trial}", "bold"),
+        "  ",
+        ("✓" if verdict.passed else "✗", "bold"),
+        f" {words}",
+        ("".join(marks), "yellow"),
+    )
     for line in inner:
         screen.line("  ", (line, "dim"))
     if before is None:
@@ -152,19 +168,7 @@ def _print_attempt(screen: Screen, attempt: Attempt, before: Attempt | None, inn
         for line in rest:
             screen.line("  ", (line, "red"))
         return
-    for check in verdict.checks:
-        screen.show(Text.assemble("  ", screen.sign(check.passed), " ", screen.text(_check_words(check))))
-
-
-def _check_words(check: Check) -> str:
-    """A check in a line: what was tried, and for a failed one what came of it."""
-    return _one_line(check.name if check.passed else check.failure)
-
-
-def _one_line(text: str) -> str:
-    """A text's lines as one."""
-    line = " ".join(text.splitlines())
-    return line if len(line) <= 400 else f"{line[:400]}…"
+    check_lines(screen, verdict)
 
 
 def _print_change(screen: Screen, before: str, after: str) -> None:
@@ -172,12 +176,8 @@ def _print_change(screen: Screen, before: str, after: str) -> None:
     lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=2))[2:]
     if not lines:
         screen.line("  ", ("the same as before", "yellow"))
-    text = Text()
-    for line in lines:
-        text.append(f"  {screen.shown(line)}\n", _STYLES.get(line[:1], "dim"))
-    text.rstrip()
-    if lines:
-        screen.out.print(text, soft_wrap=True)
+    else:
+        screen.out.print(diff_text(screen, lines), soft_wrap=True)
 
 
 def _answer(attempt: Attempt) -> str:

@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from retrial.core.syntax import UNREADABLE, tree_of
 from retrial.core.tasks import Task, Verdict
 from retrial.engine.run import Failed, Run
 from retrial.errors import ConfigError, EvaluatorError
@@ -187,8 +188,8 @@ def _called(task: Task) -> str:
     """The name that the first assert calls, where the task does not say what the code must define; empty if unclear."""
     for test in task.tests if task.style == "asserts" else ():
         try:
-            found = [node.func for node in ast.walk(ast.parse(test)) if isinstance(node, ast.Call)]
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            found = [node.func for node in ast.walk(tree_of(test)) if isinstance(node, ast.Call)]
+        except UNREADABLE:
             continue
         names = [node.id for node in found if isinstance(node, ast.Name) and not hasattr(builtins, node.id)]
         if names:

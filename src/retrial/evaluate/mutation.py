@@ -8,6 +8,7 @@ import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from retrial.core.syntax import UNREADABLE, tree_of
 from retrial.errors import EvaluatorError
 
 __all__ = ["MAX_MUTANTS", "Mutant", "mutants"]
@@ -69,8 +70,8 @@ def mutants(code: str, *, most: int = MAX_MUTANTS) -> tuple[Mutant, ...]:
         EvaluatorError: if the code does not parse.
     """
     try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError) as error:
+        tree = tree_of(code)
+    except UNREADABLE as error:
         raise EvaluatorError(f"the known-good answer is no Python that can be changed: {error}") from error
     original = ast.unparse(tree)
     found: dict[str, str] = {}

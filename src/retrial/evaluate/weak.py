@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from retrial.core.syntax import UNREADABLE, expression_of, tree_of
 from retrial.core.tasks import Task, Verdict
 from retrial.evaluate.answers import short
 
@@ -65,8 +66,8 @@ def _expectations(tests: Sequence[str], style: str) -> Iterator[tuple[str, str, 
             yield from _of_row(test)
         elif style in ("asserts", "check"):
             try:
-                tree = ast.parse(test)
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                tree = tree_of(test)
+            except UNREADABLE:
                 continue
             for statement in _statements(tree, style):
                 expectation = _of_assert(statement.test)
@@ -87,7 +88,7 @@ def _of_row(test: str) -> Iterator[tuple[str, str, Any]]:
     """What a row of a table expects."""
     try:
         call, expected = json.loads(test)
-        node = ast.parse(call, mode="eval").body
+        node = expression_of(call)
     except (ValueError, TypeError, SyntaxError, RecursionError):
         return
     if _is_plain_call(node):

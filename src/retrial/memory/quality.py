@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable
 
 from retrial.core.printable import printable
+from retrial.core.syntax import UNREADABLE, tree_of
 from retrial.memory.advice import narrates, overrides, patches_a_case
 from retrial.memory.copying import copies, normalised, repeats
 
@@ -103,8 +104,8 @@ def _is_statement(line: str) -> bool:
     if len(line) > 500 or not _LIKE_CODE.search(line):
         return False
     try:
-        (node,) = ast.parse(f"{line} pass" if line.endswith(":") else line).body
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        (node,) = tree_of(f"{line} pass" if line.endswith(":") else line).body
+    except UNREADABLE:
         return False
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Call | ast.Await)

@@ -10,7 +10,7 @@ import ast
 import re
 import textwrap
 
-from retrial.testbench.syntax import UNREADABLE, compiles, tree_of
+from retrial.core.syntax import UNREADABLE, compiles, tree_of
 
 __all__ = ["extract_code", "fenced"]
 

@@ -11,7 +11,7 @@ import builtins
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from retrial.testbench.syntax import compiles, tree_of
+from retrial.core.syntax import compiles, tree_of
 
 __all__ = ["Given", "LiteralTest", "Note", "Plan", "free_names", "parsed"]
 

@@ -13,6 +13,8 @@ import importlib.util
 import marshal
 from pathlib import Path
 
+from retrial.core.syntax import tree_of
+
 __all__ = ["candidate_program", "judge_program"]
 
 # The functions of a joined program keep their own copies of the built-in ones, whatever is done to the module later.
@@ -21,10 +23,10 @@ _OWN_BUILTINS = "import builtins\n__builtins__ = dict(vars(builtins))\n"
 
 def _joined(*names: str) -> bytes:
     """The bytes of a .pyc file with these modules of the package, in this order."""
-    body = ast.parse(_OWN_BUILTINS).body
+    body = tree_of(_OWN_BUILTINS).body
     for name in names:
         text = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
-        body += [statement for statement in ast.parse(text).body if not _is_taken_out(statement)]
+        body += [statement for statement in tree_of(text).body if not _is_taken_out(statement)]
     module = ast.Module(body=body, type_ignores=[])
     flags = __future__.annotations.compiler_flag
     code = compile(ast.fix_missing_locations(module), names[-1], "exec", flags=flags, dont_inherit=True, optimize=2)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 from retrial.core.effects import RunTests
+from retrial.core.syntax import tree_of
 from retrial.errors import ConfigError
 from retrial.testbench.literal import read_literal
 from retrial.testbench.plan import Given, LiteralTest, Plan, free_names, parsed
 from retrial.testbench.rewrite import is_constant_true, is_tuple, rewritten, subject_of
-from retrial.testbench.syntax import tree_of
 
 __all__ = ["plan_check"]
 

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import Any, cast
 
 from retrial.core.effects import RunTests
+from retrial.core.syntax import UNREADABLE, compiles, expression_of
 from retrial.testbench.plan import Given, Plan
 from retrial.testbench.style_asserts import plan_asserts
-from retrial.testbench.syntax import UNREADABLE, compiles
 
 __all__ = ["plan_table"]
 
@@ -57,10 +57,10 @@ def _call_of(text: str) -> ast.Call | None:
     """The call that a text states; None if it is anything else."""
     source = f"(\n{text}\n)"
     try:
-        tree = ast.parse(source, mode="eval") if compiles(source) is True else None
+        call = expression_of(source) if compiles(source) is True else None
     except UNREADABLE:
         return None
-    return tree.body if tree is not None and isinstance(tree.body, ast.Call) else None
+    return call if isinstance(call, ast.Call) else None
 
 
 def _refuse(name: str) -> Any:

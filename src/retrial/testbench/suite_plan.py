@@ -10,9 +10,9 @@ import ast
 from collections.abc import Callable
 
 from retrial.core.effects import RunTests
+from retrial.core.syntax import tree_of
 from retrial.testbench.plan import Given, Note, Plan, free_names, parsed
 from retrial.testbench.rewrite import is_tuple, rewritten, subject_of
-from retrial.testbench.syntax import tree_of
 from retrial.testbench.usage import assertion_words, tainted_names
 
 __all__ = ["Found", "is_test_case", "methods_of", "plan_suite"]
