@@ -12,6 +12,7 @@ from retrial.algorithms.bounds import refuse_unless
 from retrial.algorithms.described import described
 from retrial.algorithms.given import task_of
 from retrial.core.messages import Message, ModelRequest
+from retrial.core.syntax import UNREADABLE, tree_of
 from retrial.core.tasks import Outcome, Status, Task
 from retrial.engine.run import Run
 from retrial.errors import EvaluatorError
@@ -96,8 +97,8 @@ def asserts_in(reply: str) -> tuple[str, ...]:
         text = line.strip().partition("\n```")[0]
         while text.startswith("assert"):
             try:
-                tree = ast.parse(text).body
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
+                tree = tree_of(text).body
+            except UNREADABLE:
                 text = text.rpartition("\n")[0].rstrip()
                 continue
             first = tree[0]
