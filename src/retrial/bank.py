@@ -168,10 +168,13 @@ class InsightBank:
         async with self._gate:
             try:
                 try:
-                    self.ends[run_id] = await self._engine.resume(run_id, algorithm)
+                    end = await self._engine.resume(run_id, algorithm)
                 except RunNotFound:
                     metadata = {**self._about, **recipe}
-                    self.ends[run_id] = await self._engine.run(algorithm, given, run_id=run_id, metadata=metadata)
+                    end = await self._engine.run(algorithm, given, run_id=run_id, metadata=metadata)
+                self.ends[run_id] = end
+                if end.status.final:
+                    await self.trajectories.finish(run_id)
             except Exception as error:  # noqa: BLE001 - told by whoever looks at ``ends``
                 self.ends[run_id] = error
 

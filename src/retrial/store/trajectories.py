@@ -58,6 +58,15 @@ class TrajectoryShelf:
 
         return await self._writer.do(read) if count > 0 else []
 
+    async def every(self, limit: int | None = None) -> list[Trajectory]:
+        """Return the trajectories, oldest first; the newest ones if a number is given."""
+
+        def read(connection: sqlite3.Connection) -> list[Trajectory]:
+            rows = connection.execute("SELECT data FROM trajectory ORDER BY number DESC LIMIT ?", (limit or -1,))
+            return [decode(Trajectory, json.loads(data)) for (data,) in reversed(rows.fetchall())]
+
+        return await self._writer.do(read)
+
     async def material(self, run_id: str) -> Mapping[str, Any]:
         """Return what the extraction ``run_id`` is to compare: encoded ``Material``."""
 
