@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-BENCHMARKS = ("startup", "judge", "overhead", "store", "peers")
+BENCHMARKS = ("startup", "judge", "overhead", "store", "lessons", "peers")
 
 
 def main() -> int:

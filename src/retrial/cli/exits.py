@@ -88,6 +88,7 @@ _CODES: dict[type[BaseException], int] = {
     errors.PromptError: USAGE,
     errors.ReplayError: USAGE,
     errors.RunNotFound: USAGE,
+    errors.LessonNotFound: USAGE,
     errors.StoreTooNew: USAGE,
     errors.BudgetExceeded: BUDGET,
     errors.JournalError: ENVIRONMENT,

@@ -20,11 +20,13 @@ from retrial.cli.check import check
 from retrial.cli.doctor import doctor
 from retrial.cli.evaluate import evaluate
 from retrial.cli.exchange import export, import_
+from retrial.cli.lessons import lessons
 from retrial.cli.new import new
 from retrial.cli.resume import replay, resume
 from retrial.cli.run import run
 from retrial.cli.runs import runs
 from retrial.cli.show import show
+from retrial.cli.store import store
 from retrial.errors import RetrialError
 
 __all__ = ["cli", "main"]
@@ -107,7 +109,9 @@ def cli(context: click.Context, version: bool, debug: bool) -> None:
         click.echo(context.get_help())
 
 
-for _command in (new, check, run, show, runs, resume, replay, export, import_, evaluate, doctor):
+for _command in (
+    new, check, run, show, runs, resume, replay, export, import_, lessons, store, evaluate, doctor
+):  # fmt: skip
     cli.add_command(_command)
 
 

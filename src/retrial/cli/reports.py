@@ -57,6 +57,7 @@ def report(
     for run_id, end in results.items():
         if not isinstance(end, Result):
             screen.err.print(screen.text(("error: ", "red"), f"{short(tasks[run_id])}: {end}"), soft_wrap=True)
+    _say_what_was_told(screen, good)
     _say_how_to_go_on(screen, batch, good, causes, interrupted)
     _say_where_to_look(screen, batch, tasks, good, keeps=keeps)
     if interrupted:
@@ -161,6 +162,17 @@ def _summary_lines(results: Sequence[Result], label: str) -> list[str]:
     if not count["evaluator_ever_failed"] and count["attempts"]:
         lines.append(_NEVER_FAILED)
     return lines
+
+
+def _say_what_was_told(screen: Screen, results: Sequence[Result]) -> None:
+    """Say how many stored lessons the runs began with."""
+    stored = [
+        [one for one in result.lessons if one.origin != "given" and one.run_id != result.run_id] for result in results
+    ]
+    count = sum(map(len, stored))
+    if count:
+        where = "" if len(results) == 1 else f", in {sum(map(bool, stored))} of {len(results)} tasks"
+        screen.remark(f"began with {plural(count, 'stored lesson')}{where}")
 
 
 def _say_how_to_go_on(

@@ -186,12 +186,28 @@ def _anew(chosen: list[list[Event]], budget: Budget, at_once: int, told: Mapping
             run_id=run_id,
             task_id=task_id_of(events[0]),
             algorithm=rebuild(events[0].data),
-            given=events[0].data["input"],
+            given=_without_deleted(events[0].data["input"]),
             budget=_merged(events, share),
             metadata={**events[0].data.get("metadata", {}), **told},
         )
         for run_id, events in zip(run_ids(batch, len(chosen)), chosen, strict=True)
     ]
+
+
+def _without_deleted(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a run is given, without lessons that were deleted since.
+
+    Raises:
+        ConfigError: if the task itself held the words of one.
+    """
+    from retrial.errors import ConfigError
+    from retrial.memory.redaction import mentions_deletion
+
+    if mentions_deletion(given.get("task")):
+        raise ConfigError("the task held the words of a lesson that was deleted; run it again from its file")
+    if "reflections" not in given:
+        return given
+    return {**given, "reflections": [one for one in given["reflections"] if not mentions_deletion(one)]}
 
 
 def _merged(events: list[Event], share: Budget) -> Budget:

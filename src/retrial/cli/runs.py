@@ -12,6 +12,8 @@ from retrial.cli.options import as_json, store_option
 if TYPE_CHECKING:
     from retrial.cli.screen import Screen
     from retrial.core.events import Event
+    from retrial.log.journal import RunHead
+    from retrial.store.sqlite import SqliteStore
 
 __all__ = ["runs"]
 
@@ -28,7 +30,7 @@ def runs(limit: int, store: str | None, as_json: bool) -> None:
 
     async def look() -> list[list[Event]]:
         async with opened(store) as journal:
-            return [await journal.events(head.first.run_id) for head in await journal.heads(limit)]
+            return [await _told(journal, head) for head in await journal.heads(limit)]
 
     screen = Screen(as_json=as_json, store=store)
     rows = [_row(events) for events in asynchronously(look())]
@@ -41,16 +43,28 @@ def runs(limit: int, store: str | None, as_json: bool) -> None:
     _print(screen, rows)
 
 
+async def _told(journal: SqliteStore, head: RunHead) -> list[Event]:
+    """The events of a run; its ends alone if a newer version wrote it, which `_row` will say."""
+    from retrial.errors import StoreTooNew
+
+    try:
+        return await journal.events(head.first.run_id)
+    except StoreTooNew:
+        return [head.first, head.last]
+
+
 def _row(events: list[Event]) -> dict[str, Any]:
     """One run as JSON values."""
     from retrial.cli.finding import standing, task_id_of
     from retrial.cli.reports import usage_record
     from retrial.cli.sound import why_unreadable
     from retrial.core.budget import Usage
+    from retrial.core.events import CURRENT_VERSION
     from retrial.log.views import trials, usage_of
 
     start = events[0]
-    why = why_unreadable(events)
+    newer = max(event.v for event in events) > CURRENT_VERSION
+    why = "a newer version of retrial wrote it; install that one" if newer else why_unreadable(events)
     if why:
         odd = {"task_id": "", "algorithm": "", "status": "unreadable", "trials": 0, "usage": usage_record(Usage())}
         return {"run_id": start.run_id, **odd, "started": _iso(start.at), "model": "", "reason": why}

@@ -23,6 +23,7 @@ from retrial.cli.progress import Live
 from retrial.cli.render import closing, header
 from retrial.cli.reports import report
 from retrial.cli.screen import Screen
+from retrial.cli.suspects import say
 from retrial.core.budget import Budget
 from retrial.core.events import RUN_FINISHED, Event
 from retrial.core.tasks import Result
@@ -30,8 +31,11 @@ from retrial.engine.engine import Engine
 from retrial.engine.run import Algorithm
 from retrial.errors import JournalError, ReplayError, RetrialError, RunBusy
 from retrial.log.views import result_of
+from retrial.memory.poison import Finding
 from retrial.models.resolve import client_for, describe
 from retrial.sandbox.opening import open_sandbox
+from retrial.store.lessons import LessonBook
+from retrial.store.sqlite import SqliteStore
 
 __all__ = ["Job", "Setup", "asynchronously", "carry_out", "label_of"]
 
@@ -130,6 +134,7 @@ def carry_out(
     ends: dict[str, Result | RetrialError] = {}
     causes: dict[str, str] = {}
     written: list[bool] = []
+    suspects: list[tuple[list[Finding], list[str]]] = []
     again = screen.command(f"resume {batch}")
     extractions = Extractions(screen)
 
@@ -150,6 +155,7 @@ def carry_out(
                 await _write_down(engine, jobs)
                 written.append(True)
                 await _work_on(engine, jobs, at_once, adopt, done)
+                suspects.append(await _checked(engine, jobs))
             except asyncio.CancelledError:
                 await _read_the_rest(engine, jobs, ends)
                 return True
@@ -162,7 +168,18 @@ def carry_out(
         raise KeyboardInterrupt
     keeps = any(getattr(job.algorithm, "store_lessons", False) for job in jobs)
     code = report(screen, batch, tasks, ends, label=label, causes=causes, interrupted=interrupted, keeps=keeps)
+    for findings, quarantined in suspects:
+        say(screen, findings, quarantined)
     return extractions.report(code)
+
+
+async def _checked(engine: Engine, jobs: Sequence[Job]) -> tuple[list[Finding], list[str]]:
+    """Look for lessons that do harm, where what was remembered was told."""
+    if isinstance(engine.journal, SqliteStore) and any(
+        getattr(job.algorithm, "start_from_stored", False) for job in jobs
+    ):
+        return await LessonBook(engine.journal.writer).check()
+    return [], []
 
 
 def _to_the_end(session: Coroutine[Any, Any, bool], screen: Screen, again: str, written: list[bool]) -> bool:

@@ -17,7 +17,8 @@ from retrial.core.events import Event
 from retrial.core.tasks import Lesson
 from retrial.errors import ConfigError, LessonNotFound
 from retrial.log.uses import TrialFact
-from retrial.store import erasing, lesson_rows, lesson_search, uses
+from retrial.memory.poison import Finding
+from retrial.store import checking, erasing, lesson_rows, lesson_search, uses
 from retrial.store.erasing import Deletion
 from retrial.store.lesson_rows import Change, Kept
 from retrial.store.uses import Use
@@ -191,6 +192,28 @@ class LessonBook:
         def read(connection: sqlite3.Connection) -> tuple[list[TrialFact], dict[str, float]]:
             uses.bring_up_to_date(connection)
             return uses.facts(connection), uses.counted_afresh(connection)
+
+        return await self._writer.do(read)
+
+    async def check(self) -> tuple[list[Finding], list[str]]:
+        """Quarantine the lessons that do harm; return what is known of each that was used, and the ids of those.
+
+        What is known of a lesson also decides how often it is left out of a run from now on.
+        """
+        return await self._writer.do(checking.check)
+
+    async def counts(self) -> dict[str, int]:
+        """Return how many lessons there are by state, how many tasks they are about, and how often they were told."""
+
+        def read(connection: sqlite3.Connection) -> dict[str, int]:
+            uses.bring_up_to_date(connection)
+            states = dict(connection.execute("SELECT state, count(*) FROM lesson GROUP BY state"))
+            tasks = connection.execute("SELECT count(DISTINCT task_id) FROM lesson WHERE state <> 'deleted'").fetchone()
+            told, won = connection.execute(
+                "SELECT count(*), coalesce(sum(passed), 0) FROM lesson_use JOIN trial USING (run, trial) WHERE told"
+            ).fetchone()
+            counted = {state: states.get(state, 0) for state in ("active", "quarantined", "deleted")}
+            return {**counted, "tasks": tasks[0], "uses": told, "wins": won}
 
         return await self._writer.do(read)
 
