@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from retrial.engine.run import Failed
-from retrial.errors import ModelError, RetrialError
+from retrial.errors import EvaluatorError, ModelError, RetrialError
 
 __all__ = ["failure_of", "unless_all_failed"]
 
@@ -17,8 +17,12 @@ def unless_all_failed(what: str, ends: Sequence[T | Failed]) -> list[T | None]:
     """Return the outcomes of a batch in order, with None in the place of what failed.
 
     Raises:
-        RetrialError: if nothing else is there. ``what`` says in words what failed.
+        EvaluatorError: if an evaluator is broken, which says nothing of what it judged.
+        RetrialError: if all failed. ``what`` says in words what did.
     """
+    for end in ends:
+        if isinstance(end, Failed) and isinstance(end.error, EvaluatorError):
+            raise end.error
     if all(isinstance(end, Failed) for end in ends):
         raise failure_of(what, ends)
     return [None if isinstance(end, Failed) else end for end in ends]

@@ -11,13 +11,12 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 from retrial.algorithms.batch import unless_all_failed
-from retrial.algorithms.bounds import refuse_unless
-from retrial.algorithms.described import described
 from retrial.algorithms.given import task_of
+from retrial.algorithms.lessons import best
+from retrial.algorithms.parameters import described, refuse_unless
 from retrial.core.messages import Message, ModelRequest
 from retrial.core.tasks import Attempt, Outcome, Status
-from retrial.engine.run import Failed, Run
-from retrial.errors import EvaluatorError
+from retrial.engine.run import Run
 from retrial.evaluate.evaluator import Evaluator
 from retrial.prompts import Prompt
 
@@ -92,24 +91,21 @@ class BestOf:
                 for number in range(1, self.n + 1)
             )
         )
-        for end in ends:
-            if isinstance(end, Failed) and isinstance(end.error, EvaluatorError):
-                raise end.error
         unless_all_failed("every sample failed", ends)
         passed = any(attempt.verdict.passed for attempt in found.values())
         return Outcome(Status.COMPLETED if passed else Status.NO_SOLUTION, self._value(found))
 
     def _value(self, found: Mapping[int, Attempt]) -> dict[str, Any]:
         """What the run returns; what it keeps if it is ended before its time has the same shape."""
-        best = max(found.values(), key=lambda one: (one.verdict.passed, one.verdict.score, -one.trial))
+        chosen = best(found.values())
         numbers = range(1, self.n + 1)
         return {
-            "candidate": best.verdict.answer or best.output,
-            "sample": best.trial,
+            "candidate": chosen.answer,
+            "sample": chosen.trial,
             "samples": self.n,
-            "score": best.verdict.score,
+            "score": chosen.verdict.score,
             "scores": [found[number].verdict.score if number in found else None for number in numbers],
-            "reason": best.verdict.reason,
+            "reason": chosen.verdict.reason,
         }
 
 

@@ -12,9 +12,8 @@ from typing import Any
 
 from retrial.algorithms.answers import ANSWER_LAST, answer_in, majority
 from retrial.algorithms.batch import unless_all_failed
-from retrial.algorithms.bounds import refuse_unless
-from retrial.algorithms.described import described
 from retrial.algorithms.given import task_of
+from retrial.algorithms.parameters import described, refuse_unless
 from retrial.core.messages import Message, ModelRequest
 from retrial.core.tasks import Outcome, Status, Task
 from retrial.engine.run import Failed, Run

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from retrial.algorithms.bounds import refuse_unless
+from retrial.algorithms.parameters import described, refuse_unless
 from retrial.core.codec import decode, encode
 from retrial.core.keys import digest
 from retrial.core.messages import Message, ModelRequest
@@ -114,7 +114,7 @@ class Experience:
             task_id=task.id,
             task=task.prompt,
             outcome=PASSED if verdict.passed else FAILED,
-            steps=(*attempt.steps, verdict.answer or attempt.output),
+            steps=(*attempt.steps, attempt.answer),
             score=verdict.score,
             reason=verdict.reason,
             lessons=tuple(lesson.text for lesson in lessons if lesson.id in attempt.lessons_used),
@@ -165,8 +165,7 @@ class Extraction:
 
     def parameters(self) -> Mapping[str, Any]:
         """Return everything that decides what a run does, the prompts as their digests."""
-        digests = {one.name: one.digest for one in self.prompts.values()}
-        return {"batch": self.batch, "cap": self.cap, "group": self.group, "prompts": digests}
+        return described(self)
 
     async def __call__(self, run: Run, given: Mapping[str, Any]) -> Outcome:
         """Show the extractor each group of trials, and apply what it answers before it sees the next."""

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
+from retrial.algorithms.parameters import described, refuse_unless
 from retrial.core.codec import decode, encode
 from retrial.core.tasks import Outcome, Status, Task, Verdict
 from retrial.engine.run import Run
-from retrial.errors import ConfigError
 from retrial.evaluate.evaluator import Evaluator
 from retrial.evaluate.gate import STUB, GateReport, MutationReport, mutation_score, prove
 from retrial.evaluate.specs import asks_a_person
@@ -49,10 +49,8 @@ class Gate:
         Raises:
             ConfigError: naming the parameter and its value.
         """
-        if self.outputs < 1:
-            raise ConfigError(f"outputs={self.outputs!r} is not possible; it is at least 1")
-        if self.mutants < 0:
-            raise ConfigError(f"mutants={self.mutants!r} is not possible; it is at least 0")
+        checks = {"outputs": (self.outputs >= 1, "at least 1"), "mutants": (self.mutants >= 0, "at least 0")}
+        refuse_unless(self, checks)
 
     @property
     def max_calls(self) -> int:
@@ -61,7 +59,7 @@ class Gate:
 
     def parameters(self) -> Mapping[str, Any]:
         """Return everything that decides what a proof does."""
-        return {"evaluator": self.evaluator.spec(), "outputs": self.outputs, "mutants": self.mutants}
+        return described(self)
 
     async def __call__(self, run: Run, given: Mapping[str, Any]) -> Outcome:
         """Prove the evaluator of the task.

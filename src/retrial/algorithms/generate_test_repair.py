@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from retrial.algorithms.bounds import refuse_unless
-from retrial.algorithms.described import described
 from retrial.algorithms.given import task_of
+from retrial.algorithms.lessons import best
+from retrial.algorithms.parameters import described, refuse_unless
 from retrial.core.messages import Message, ModelRequest
 from retrial.core.tasks import Attempt, Outcome, Status
 from retrial.engine.run import Run
@@ -77,21 +77,20 @@ class GenerateTestRepair:
             scope.note("generate_test_repair.version", {"attempt": versions[-1]})
             if verdict.passed:
                 return Outcome(Status.COMPLETED, _value(versions))
-            prompt = self.prompts["repair"].render(
-                task=task.prompt, code=verdict.answer or output, report=verdict.reason
-            )
+            code = versions[-1].answer
+            prompt = self.prompts["repair"].render(task=task.prompt, code=code, report=verdict.reason)
         return Outcome(Status.NO_SOLUTION, _value(versions))
 
 
 def _value(versions: list[Attempt]) -> dict[str, Any]:
     """What the run returns; what it keeps if it is ended before its time has the same shape."""
-    best = max(versions, key=lambda one: (one.verdict.passed, one.verdict.score, -one.trial))
+    chosen = best(versions)
     return {
-        "candidate": best.verdict.answer or best.output,
-        "version": best.trial,
+        "candidate": chosen.answer,
+        "version": chosen.trial,
         "versions": len(versions),
-        "score": best.verdict.score,
-        "reason": best.verdict.reason,
+        "score": chosen.verdict.score,
+        "reason": chosen.verdict.reason,
     }
 
 

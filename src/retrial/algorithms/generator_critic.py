@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
-from retrial.algorithms.bounds import refuse_unless
-from retrial.algorithms.described import described
 from retrial.algorithms.given import task_of
+from retrial.algorithms.parameters import described, refuse_unless
 from retrial.core.messages import Message, ModelRequest
 from retrial.core.tasks import Attempt, Outcome, Status
 from retrial.engine.run import Run
@@ -85,9 +84,9 @@ class GeneratorCritic:
             scope = run.child(f"round.{number}")
             output = (await scope.model("generator", ModelRequest(messages=tuple(said)))).text
             verdict = await critic(scope, task, output)
-            scope.note("generator_critic.answer", {"attempt": Attempt(trial=number, output=output, verdict=verdict)})
-            shown, score = verdict.answer or output, verdict.score
-            value = {"candidate": shown, "rounds": number, "score": score, "reason": verdict.reason}
+            attempt = Attempt(trial=number, output=output, verdict=verdict)
+            scope.note("generator_critic.answer", {"attempt": attempt})
+            value = {"candidate": attempt.answer, "rounds": number, "score": verdict.score, "reason": verdict.reason}
             if verdict.passed:
                 return Outcome(Status.COMPLETED, value)
             said.append(Message(role="assistant", content=output or "(nothing)"))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from retrial.algorithms.parameters import described
 from retrial.core.codec import decode, encode
 from retrial.core.tasks import Outcome, Status, Task
 from retrial.engine.run import Run
@@ -35,7 +36,7 @@ class Judging:
 
     def parameters(self) -> Mapping[str, Any]:
         """Return everything that decides what is said."""
-        return {"evaluator": self.evaluator.spec()}
+        return described(self)
 
     async def __call__(self, run: Run, given: Mapping[str, Any]) -> Outcome:
         """Judge the output."""

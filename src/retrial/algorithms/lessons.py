@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from retrial.core.tasks import Lesson
+from retrial.core.tasks import Attempt, Lesson
 from retrial.memory.quality import HARD_FAULTS, normalised, tidy
 
-__all__ = ["FALLBACK_CHARACTERS", "choose_lesson", "in_prompt", "stalled"]
+__all__ = ["FALLBACK_CHARACTERS", "best", "choose_lesson", "in_prompt", "stalled"]
 
 FALLBACK_CHARACTERS = 500
 """How much of the evaluator's output stands in for a lesson that nobody could write (seed 1)."""
@@ -29,6 +29,17 @@ def stalled(scores: Sequence[float], patience: int | None) -> bool:
         since = 0 if score > best else since + 1
         best = max(best, score)
     return since >= patience
+
+
+def best(attempts: Iterable[Attempt]) -> Attempt:
+    """Return the attempt that passed, else the one with the highest score; of equals the earliest.
+
+    >>> from retrial.core.tasks import Verdict
+    >>> low, high = (Attempt(trial=n, output="", verdict=Verdict(passed=False, score=n / 2)) for n in (0, 1))
+    >>> best([low, high]).trial
+    1
+    """
+    return max(attempts, key=lambda one: (one.verdict.passed, one.verdict.score, -one.trial))
 
 
 def in_prompt(lessons: Sequence[Lesson], newest: int | None, *, distinct: bool) -> list[Lesson]:

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from retrial.algorithms.bounds import refuse_unless
-from retrial.algorithms.described import described
 from retrial.algorithms.given import task_of
+from retrial.algorithms.parameters import described, refuse_unless
 from retrial.core.messages import Message, ModelRequest
 from retrial.core.syntax import UNREADABLE, tree_of
 from retrial.core.tasks import Outcome, Status, Task

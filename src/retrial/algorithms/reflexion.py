@@ -14,7 +14,7 @@ from typing import Any, cast
 from retrial.algorithms.acting import act, judged
 from retrial.algorithms.expel import Told
 from retrial.algorithms.given import task_of
-from retrial.algorithms.lessons import in_prompt, stalled
+from retrial.algorithms.lessons import best, in_prompt, stalled
 from retrial.algorithms.options import Options
 from retrial.core.codec import decode, encode
 from retrial.core.keys import digest
@@ -116,13 +116,13 @@ class Reflexion(Options):
         """The attempt that the run returns: the passing one, else the last or the best."""
         if attempts[-1].verdict.passed or self.keep == "last":
             return attempts[-1]
-        return max(attempts, key=lambda one: (one.verdict.score, -one.trial))
+        return best(attempts)
 
     def _value(self, attempts: list[Attempt], lessons: list[Lesson]) -> dict[str, Any]:
         """What the run returns."""
         chosen = self._chosen(attempts)
         return {
-            "candidate": chosen.verdict.answer or chosen.output,
+            "candidate": chosen.answer,
             "trial": chosen.trial,
             "trials": len(attempts),
             "score": chosen.verdict.score,

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
-from retrial.algorithms.bounds import refuse_unless
+from retrial.algorithms.parameters import refuse_unless
 from retrial.algorithms.tool_loop import Conversation, ToolLoop
 from retrial.core.messages import ToolCall, ToolResult, Tools, ToolSpec
 from retrial.core.tasks import Task

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any, cast
 
 from retrial.algorithms.batch import failure_of
-from retrial.algorithms.bounds import refuse_unless
 from retrial.algorithms.given import task_of
+from retrial.algorithms.parameters import refuse_unless
 from retrial.core.keys import digest
 from retrial.core.messages import Message, ModelRequest, ModelResponse, ToolCall, ToolResult, Tools, ToolSpec
 from retrial.core.tasks import Outcome, Status, Task

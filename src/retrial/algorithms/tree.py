@@ -11,9 +11,8 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 from retrial.algorithms.batch import failure_of
-from retrial.algorithms.bounds import refuse_unless
-from retrial.algorithms.described import described
 from retrial.algorithms.given import task_of
+from retrial.algorithms.parameters import described, refuse_unless
 from retrial.core.messages import Message, ModelRequest
 from retrial.core.tasks import Outcome, Status, Task
 from retrial.engine.run import Failed, Run

@@ -13,14 +13,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from retrial.algorithms.batch import unless_all_failed
-from retrial.algorithms.bounds import refuse_unless
-from retrial.algorithms.described import described
 from retrial.algorithms.generate_test_repair import PROMPTS
 from retrial.algorithms.given import task_of
+from retrial.algorithms.lessons import best
+from retrial.algorithms.parameters import described, refuse_unless
 from retrial.core.messages import Message, ModelRequest
 from retrial.core.tasks import Attempt, Outcome, Status, Task
-from retrial.engine.run import Failed, Run
-from retrial.errors import EvaluatorError
+from retrial.engine.run import Run
 from retrial.evaluate.evaluator import Evaluator
 from retrial.evaluate.unit_tests import UnitTests
 from retrial.prompts import Prompt
@@ -86,7 +85,7 @@ class UniformCostSearch:
         run.keep(lambda: _value(seen, costs, done) if seen else None)
 
         def arrive(found: Attempt, cost: float) -> None:
-            code = found.verdict.answer or found.output
+            code = found.answer
             if code not in seen:
                 attempt = seen[code] = replace(found, trial=len(seen) + 1)
                 costs[code] = cost + 1 - attempt.verdict.score
@@ -112,9 +111,6 @@ class UniformCostSearch:
             for number in range(1, self.branching + 1)
         ]
         ends = await scope.gather(*jobs)
-        for end in ends:
-            if isinstance(end, Failed) and isinstance(end.error, EvaluatorError):
-                raise end.error
         return [one for one in unless_all_failed("every repair failed", ends) if one is not None]
 
     async def _attempt(self, scope: Run, task: Task, prompt: str) -> Attempt:
@@ -130,13 +126,13 @@ def _passed(seen: Mapping[str, Attempt]) -> bool:
 
 def _value(seen: Mapping[str, Attempt], costs: Mapping[str, float], expansions: int) -> dict[str, Any]:
     """What the run returns; what it keeps if it is ended before its time has the same shape."""
-    best = max(seen, key=lambda code: (seen[code].verdict.passed, seen[code].verdict.score))
+    chosen = best(seen.values())
     return {
-        "candidate": best,
-        "score": seen[best].verdict.score,
-        "cost": costs[best],
-        "program": list(seen).index(best) + 1,
+        "candidate": chosen.answer,
+        "score": chosen.verdict.score,
+        "cost": costs[chosen.answer],
+        "program": chosen.trial,
         "explored": len(seen),
         "expansions": expansions,
-        "reason": seen[best].verdict.reason,
+        "reason": chosen.verdict.reason,
     }

@@ -10,12 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from retrial.algorithms.bounds import refuse_unless
-from retrial.algorithms.described import described
 from retrial.algorithms.generate_test_repair import GenerateTestRepair
 from retrial.algorithms.given import task_of
 from retrial.algorithms.options import PROMPTS as LOOP
 from retrial.algorithms.own_tests import PROMPTS, write_tests
+from retrial.algorithms.parameters import described, refuse_unless
 from retrial.algorithms.reflexion import Reflexion
 from retrial.algorithms.ucs import UniformCostSearch
 from retrial.core.codec import encode

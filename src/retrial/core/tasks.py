@@ -159,6 +159,11 @@ class Attempt:
     steps: tuple[str, ...] = ()
     """What led to the output, step by step, where the actor is an agent; empty for a plain model call."""
 
+    @property
+    def answer(self) -> str:
+        """What was judged: of a reply with code in it the code, else the output."""
+        return self.verdict.answer or self.output
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lesson:

@@ -1,4 +1,4 @@
-"""What an algorithm is, as the JSON values that a run records."""
+"""The parameters of an algorithm: refused when it is made where they are not possible, and recorded by its runs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,21 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any, cast
 
+from retrial.errors import ConfigError
 from retrial.prompts import Prompt
 
-__all__ = ["described"]
+__all__ = ["described", "refuse_unless"]
+
+
+def refuse_unless(values: object, checks: Mapping[str, tuple[bool, str]]) -> None:
+    """Refuse the first parameter that does not hold; ``checks`` gives by name whether it does, and what it can be.
+
+    Raises:
+        ConfigError: naming the parameter, its value and what it can be.
+    """
+    for name, (holds, allowed) in checks.items():
+        if not holds:
+            raise ConfigError(f"{name}={getattr(values, name)!r} is not possible; it can be {allowed}")
 
 
 def described(algorithm: Any) -> Mapping[str, Any]:
