@@ -29,13 +29,14 @@ ARROWS = {
     "workbench": "testbench sandbox core errors",
     "store": "memory log core errors",
     "taskrows": "core errors",
-    "taskfile": "taskrows evaluate workbench core errors",
+    "placing": "evaluate workbench errors",
+    "taskfile": "placing taskrows evaluate core errors",
     "casefile": "taskfile core errors",
     "recipes": "algorithms evaluate prompts memory engine errors",
     "bank": "recipes store engine core errors",
     "gating": "recipes algorithms evaluate testbench engine core errors",
     "hosts": "evaluate core errors",
-    "choosing": "gating recipes workbench evaluate engine core errors",
+    "choosing": "gating placing recipes engine core errors",
     "assembly": (
         "bank choosing hosts gating recipes taskfile evaluate models workbench testbench sandbox store engine log core "
         "errors"

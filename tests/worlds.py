@@ -22,6 +22,16 @@ from retrial.models import FakeLLMClient, LLMHandler
 Reply = Callable[[ModelRequest], Any]
 
 
+def system_of(request: ModelRequest) -> str:
+    """The system message of a request."""
+    return next((m.content or "" for m in request.messages if m.role == "system"), "")
+
+
+def user_of(request: ModelRequest) -> str:
+    """The newest user message of a request."""
+    return next((m.content or "" for m in reversed(request.messages) if m.role == "user"), "")
+
+
 def said(request: ModelRequest) -> str:
     """Everything that a request says."""
     return "\n".join(message.content or "" for message in request.messages)

@@ -31,13 +31,13 @@ from retrial.models.fake import FakeLLMClient
 from retrial.models.handler import LLMHandler
 from retrial.models.resolve import client_for, is_priced
 from retrial.models.transport import Limits
+from retrial.placing import placed, with_files
 from retrial.sandbox.opening import open_sandbox
 from retrial.store.lessons import LessonBook
 from retrial.store.sqlite import SqliteStore
 from retrial.taskfile import case_tests
 from retrial.testbench.handler import TestsHandler
 from retrial.workbench.handler import CommandHandler
-from retrial.workbench.placing import placed, with_files
 
 __all__ = ["DEFAULT_STORE", "Model", "algorithm_for", "assemble", "model_name", "solve", "solve_async", "store_path"]
 

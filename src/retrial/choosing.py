@@ -9,8 +9,8 @@ from retrial.core.tasks import Task
 from retrial.engine.run import Algorithm
 from retrial.errors import ConfigError
 from retrial.gating import judged_by
+from retrial.placing import judged_by_command
 from retrial.recipes.registry import recorded
-from retrial.workbench.placing import judged_by_command
 
 __all__ = ["HARNESS_OPTIONS", "algorithm_for"]
 
@@ -83,8 +83,6 @@ def _with_memory(recipe: Mapping[str, Any]) -> Mapping[str, Any]:
         raise ConfigError(f"memory={memory!r} is not possible; it can be 'episodic' or 'persistent'")
     if memory == "episodic" and told.get("from_stored"):
         raise ConfigError("memory='episodic' keeps nothing to begin with; leave from_stored out")
-    return (
-        told
-        if memory is None
-        else {**told, "from_stored": memory == "persistent", "store_lessons": memory == "persistent"}
-    )
+    if memory is not None:
+        told["from_stored"] = told["store_lessons"] = memory == "persistent"
+    return told

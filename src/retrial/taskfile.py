@@ -213,7 +213,7 @@ def _evaluator(data: Mapping[str, Any], path: Path, text: str) -> dict[str, Any]
         tested = any(name in data for name in ("tests", "cases", "check"))
         return {"kind": "normalised"} if not tested and {"answer", "answers"} & {*data} else None
     from retrial.evaluate.registry import evaluator_from  # noqa: PLC0415 - only where a task names one
-    from retrial.workbench.placing import placed  # noqa: PLC0415 - same
+    from retrial.placing import placed  # noqa: PLC0415 - same
 
     spec = {"kind": given} if isinstance(given, str) else cast("dict[str, Any]", given)
     try:
@@ -228,7 +228,7 @@ def _prompt(prompt: str, evaluator: Mapping[str, Any] | None, path: Path, text: 
     """The task in words, with the files that its evaluator says to show."""
     if evaluator is None:
         return prompt
-    from retrial.workbench.placing import with_files  # noqa: PLC0415 - only where a task names an evaluator
+    from retrial.placing import with_files  # noqa: PLC0415 - only where a task names an evaluator
 
     try:
         return with_files(prompt, evaluator)

@@ -18,6 +18,7 @@ from retrial.algorithms import (
     Reflexion,
     SelfConsistency,
     Swarm,
+    ToolLoop,
     TreeOfThoughts,
     UniformCostSearch,
     WrittenTests,
@@ -87,6 +88,7 @@ async def journals_of_algorithms() -> dict:
         "reflexion-of-debates": Reflexion(validator="right", max_trials=2, actor=Debate(agents=2, judge=False)),
         "ucs": UniformCostSearch(evaluator=Validator("right"), branching=2),
         "swarm": Swarm(agents, registry, start="triage"),
+        "tool-loop": ToolLoop(registry),
     }.items():
         async with engine_with(Model(talker)) as engine:
             ToolHandler(registry).attach(engine)
@@ -118,7 +120,8 @@ def talker(request):
         last, offered = request.messages[-1], {one.name for one in request.tools}
         if "transfer_to_billing" in offered:
             return tool_call("transfer_to_billing")
-        return tool_call("refund", "c2", order="A1") if "Transferred" in (last.content or "") else text("Refunded.")
+        is_asked = last.role == "user" or "Transferred" in (last.content or "")
+        return tool_call("refund", "c2", order="A1") if is_asked else text("Refunded.")
     words = said(request)
     if "Rate how promising" in words:
         return reply('{"score": 8}' if "FINAL" in words.partition("<steps>")[2] else "no score")

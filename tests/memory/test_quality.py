@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrial.memory.advice import is_english, overrides
-from retrial.memory.copying import copies, repeats
-from retrial.memory.quality import MAX_CHARACTERS, faults, normalised, tidy
+from retrial.memory.copying import copies, normalised, repeats
+from retrial.memory.quality import MAX_CHARACTERS, faults, tidy
 
 
 @pytest.mark.parametrize(

@@ -6,43 +6,8 @@ import pytest
 
 from retrial.algorithms import Debate
 from retrial.core.tasks import Status
-from retrial.engine import Engine
 from retrial.errors import ConfigError, ModelUnavailable
-from retrial.models import FakeLLMClient, LLMHandler
-from retrial.models.fake import text
-from worlds import Model, engine_with, reply
-
-
-def system_of(request) -> str:
-    return next((m.content or "" for m in request.messages if m.role == "system"), "")
-
-
-def user_of(request) -> str:
-    return next((m.content or "" for m in reversed(request.messages) if m.role == "user"), "")
-
-
-async def debate() -> None:
-    first = {"A": "12", "B": "10", "C": "12"}
-
-    def model(request):
-        if "judge of a debate" in system_of(request):
-            return text("Answer: 12")
-        agent = next(a for a in "ABC" if f"[{a}]" in system_of(request))
-        revised = "Other agents answered" in user_of(request)
-        return text(f"Answer: {'12' if revised else first[agent]}")
-
-    async with Engine() as engine:
-        LLMHandler(FakeLLMClient(model)).attach(engine)
-        personas = ["[A] careful", "[B] fast", "[C] skeptical"]
-        out = await engine.run(Debate(agents=3, rounds=1, personas=personas), {"task": "6 x 2?"})
-    print("debate:", out.value["answer"], "from rounds", out.value["answers"])  # noqa: T201 - the document's program
-
-
-async def test_the_example_prints_its_line_exactly(capsys):
-    """The function, as the document prints it, prints the line that the document gives."""
-    await debate()
-    line = "debate: 12 from rounds [['12', '10', '12'], ['12', '12', '12']]\n"
-    assert capsys.readouterr().out == line
+from worlds import Model, engine_with, reply, system_of, user_of
 
 
 async def held(answer, seed=None, **options):

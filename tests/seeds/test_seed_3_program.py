@@ -11,38 +11,8 @@ import pytest
 
 from retrial.algorithms import Reflexion
 from retrial.core.tasks import Status
-from retrial.engine import Engine
 from retrial.errors import ConfigError
-from retrial.evaluate import ValidationHandler
-from retrial.models import FakeLLMClient, LLMHandler
-from retrial.models.fake import text
 from worlds import Model, engine_with, reply
-
-
-def system_of(request) -> str:
-    return next((m.content or "" for m in request.messages if m.role == "system"), "")
-
-
-async def reflexion() -> None:
-    def model(request):
-        if "reviewing a failed attempt" in system_of(request):
-            return text("State the unit.")
-        learned = any("State the unit" in (m.content or "") for m in request.messages)
-        return text("42 km" if learned else "42")
-
-    async with Engine() as engine:
-        LLMHandler(FakeLLMClient(model)).attach(engine)
-        ValidationHandler({"unit": lambda answer, ctx: ("km" in answer, "no unit given")}).attach(engine)
-        out = await engine.run(Reflexion(validator="unit"), {"task": "How far is it?"})
-    print(  # noqa: T201 - the document's program prints
-        "reflexion:",
-        out.value["candidate"],
-        "after",
-        out.value["trials"],
-        "trials; lesson:",
-        out.value["reflections"],
-    )
-
 
 HERE = Path(__file__).parent
 PROGRAM = HERE / "seed_3_program.py"
@@ -74,12 +44,6 @@ def test_only_the_import_lines_of_the_program_are_changed():
         for source in (PROGRAM.read_text(), document)
     )
     assert ours == theirs
-
-
-async def test_the_example_prints_its_line_exactly(capsys):
-    """The function, as the document prints it, prints the line that the document gives."""
-    await reflexion()
-    assert capsys.readouterr().out == "reflexion: 42 km after 2 trials; lesson: ['State the unit.']\n"
 
 
 async def test_if_no_trial_passes_the_run_ends_no_solution_with_the_last_attempt_and_the_lessons():

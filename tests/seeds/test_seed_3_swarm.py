@@ -10,9 +10,7 @@ from retrial.algorithms import Agent, Swarm, ToolLoop
 from retrial.core.budget import Budget
 from retrial.core.messages import ModelResponse, ToolCall
 from retrial.core.tasks import Status
-from retrial.engine import Engine
 from retrial.errors import ConfigError
-from retrial.models import FakeLLMClient, LLMHandler
 from retrial.models.fake import text, tool_call
 from retrial.tools import ToolHandler, ToolRegistry, tool
 from worlds import Model, engine_with
@@ -22,43 +20,6 @@ from worlds import Model, engine_with
 def refund(order: str) -> str:
     """Refund an order."""
     return f"refunded {order}"
-
-
-async def swarm() -> None:
-    registry = ToolRegistry([refund])
-    agents = {
-        "triage": Agent("You route customers.", handoffs=["billing"]),
-        "billing": Agent("You handle billing.", tools=["refund"], description="Refunds and charges."),
-    }
-
-    def model(request):
-        offered = {t.name for t in request.tools}
-        last = request.messages[-1]
-        if "transfer_to_billing" in offered:
-            return tool_call("transfer_to_billing")
-        if last.role == "tool" and "Transferred" in (last.content or ""):
-            return tool_call("refund", "c2", order="A1")
-        return text(f"Done: {last.content}")
-
-    async with Engine() as engine:
-        LLMHandler(FakeLLMClient(model)).attach(engine)
-        ToolHandler(registry).attach(engine)
-        out = await engine.run(Swarm(agents, registry, start="triage"), {"task": "Refund order A1"})
-    print(  # noqa: T201 - the document's program prints
-        "swarm:",
-        out.value["text"],
-        "| handoffs:",
-        out.value["handoffs"],
-        "| answered by:",
-        out.value["agent"],
-    )
-
-
-async def test_the_example_prints_its_line_exactly(capsys):
-    """The function, as the document prints it, prints the line that the document gives."""
-    await swarm()
-    said = "swarm: Done: refunded A1 | handoffs: [['triage', 'billing']] | answered by: billing\n"
-    assert capsys.readouterr().out == said
 
 
 @tool

@@ -8,47 +8,8 @@ import pytest
 
 from retrial.algorithms import TreeOfThoughts
 from retrial.core.tasks import Status
-from retrial.engine import Engine
 from retrial.errors import ConfigError, ModelUnavailable
-from retrial.models import FakeLLMClient, LLMHandler
-from retrial.models.fake import text
-from worlds import Model, engine_with, reply
-
-
-def system_of(request) -> str:
-    return next((m.content or "" for m in request.messages if m.role == "system"), "")
-
-
-def user_of(request) -> str:
-    return next((m.content or "" for m in reversed(request.messages) if m.role == "user"), "")
-
-
-async def tree() -> None:
-    def model(request):
-        if "Rate how promising" in system_of(request):
-            return text(json.dumps({"score": 10 if "FINAL" in user_of(request) else 6}))
-        steps = user_of(request).count("\n1. ") + user_of(request).count("\n2. ")
-        return text("FINAL: (8 / (3 - 8 / 3))" if steps >= 2 else "consider 8 / 3")
-
-    algorithm = TreeOfThoughts(depth=3, width=2, branching=2)
-    async with Engine() as engine:
-        LLMHandler(FakeLLMClient(model)).attach(engine)
-        out = await engine.run(algorithm, {"task": "Make 24 from 3, 3, 8, 8"})
-    print(  # noqa: T201 - the document's program prints
-        "tree:",
-        out.value["answer"],
-        "| score",
-        out.value["score"],
-        "| at most",
-        algorithm.max_calls,
-        "model calls",
-    )
-
-
-async def test_the_example_prints_its_line_exactly(capsys):
-    """The function, as the document prints it, prints the line that the document gives."""
-    await tree()
-    assert capsys.readouterr().out == "tree: (8 / (3 - 8 / 3)) | score 10.0 | at most 24 model calls\n"
+from worlds import Model, engine_with, reply, system_of, user_of
 
 
 def is_score(request) -> bool:

@@ -11,9 +11,9 @@ from judging import judged
 from retrial.core.tasks import Task
 from retrial.errors import SandboxError
 from retrial.evaluate import evaluator_from
+from retrial.placing import placed
 from retrial.sandbox.opening import open_sandbox
 from retrial.workbench.handler import CommandHandler
-from retrial.workbench.placing import placed
 
 TESTS = """\
 import pytest

@@ -15,9 +15,9 @@ from retrial.core.effects import RunCommand
 from retrial.core.tasks import Outcome, Status
 from retrial.errors import ConfigError, ReplayMismatch, SandboxError
 from retrial.evaluate import evaluator_from
+from retrial.placing import placed
 from retrial.sandbox.opening import open_sandbox
 from retrial.workbench.handler import CommandHandler
-from retrial.workbench.placing import placed
 from worlds import engine_with
 
 CHECK = '#!/bin/sh\n[ "$(cat answer.txt)" = 42 ] || { echo "the answer is $(cat answer.txt)"; exit 7; }\n'

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from retrial.core.tasks import Attempt, Lesson
-from retrial.memory.quality import HARD_FAULTS, normalised, tidy
+from retrial.memory.copying import normalised
+from retrial.memory.quality import HARD_FAULTS, tidy
 
 __all__ = ["FALLBACK_CHARACTERS", "best", "choose_lesson", "in_prompt", "stalled"]
 

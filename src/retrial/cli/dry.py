@@ -52,9 +52,8 @@ def foretell(
         known |= {"gate_calls": sum(proving)} if gates else {}
         screen.json({"dry_run": True, **known, "task_ids": [task.id for task in tasks], "problem": trouble})
         return exits.SOLVED
-    for task in tasks[:20]:
-        visible = plural(len(task.tests), "test file" if task.style == "check" else "test")
-        screen.line((short(task.identified().id), "bold"), f"  {visible}, {task.timeout:g} s")
+    for task, algorithm in list(zip(tasks, algorithms, strict=True))[:20]:
+        screen.line((short(task.identified().id), "bold"), f"  {_judged_by(task, algorithm)}")
     if len(tasks) > 20:
         screen.line(f"and {plural(len(tasks) - 20, 'task')} more")
     screen.line(f"calls   at most {calls:,}: {plural(len(tasks), 'task')}, {each} each at most")
@@ -76,6 +75,14 @@ def foretell(
         screen.line(("note    ", "yellow"), f"it would not start: {trouble}")
     screen.line("Nothing was asked and nothing was written; the level of isolation was not probed.")
     return exits.SOLVED
+
+
+def _judged_by(task: Task, algorithm: Algorithm) -> str:
+    """What judges a task: its tests and how long they may take, or another evaluator by its kind."""
+    kind = algorithm.judge.spec()["kind"] if isinstance(algorithm, Reflexion) else "unit_tests"
+    if kind != "unit_tests":
+        return str(kind)
+    return f"{plural(len(task.tests), 'test file' if task.style == 'check' else 'test')}, {task.timeout:g} s"
 
 
 def _cost(tasks: Sequence[Task], calls: int, acting: int, proving: int, options: Mapping[str, Any]) -> float | None:

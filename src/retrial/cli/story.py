@@ -161,9 +161,9 @@ def _print_attempt(screen: Screen, attempt: Attempt, before: Attempt | None, inn
     for line in inner:
         screen.line("  ", (line, "dim"))
     if before is None:
-        screen.verbatim(_indented(_answer(attempt)))
+        screen.verbatim(_indented(attempt.answer))
     else:
-        _print_change(screen, _answer(before), _answer(attempt))
+        _print_change(screen, before.answer, attempt.answer)
     if not verdict.checks or (rest and rest[0].startswith("The code could not")):
         for line in rest:
             screen.line("  ", (line, "red"))
@@ -178,11 +178,6 @@ def _print_change(screen: Screen, before: str, after: str) -> None:
         screen.line("  ", ("the same as before", "yellow"))
     else:
         screen.out.print(diff_text(screen, lines), soft_wrap=True)
-
-
-def _answer(attempt: Attempt) -> str:
-    """The code of an attempt, or all of it where no part was judged."""
-    return attempt.verdict.answer or attempt.output
 
 
 def _indented(text: str) -> str:

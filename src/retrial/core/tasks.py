@@ -120,7 +120,7 @@ class Verdict:
     isolation: Isolation | None = None
     """Where generated code ran; None where none did."""
     shared_process: bool = False
-    """Whether tests and code shared a process, as in Rust: such code can tamper with what is said of it."""
+    """Whether tests and code shared a process, or may have (Rust, a command): the code can tamper with what is said."""
     reflectable: bool = True
     """Whether a lesson could help."""
     flaky: bool = False

@@ -155,6 +155,7 @@ def verdict_of_command(report: CommandReport, command: str) -> Verdict:
         checks=report.checks,
         trust="tests",
         isolation=report.isolation,
+        shared_process=True,
     )
 
 

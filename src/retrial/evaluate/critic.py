@@ -19,23 +19,29 @@ __all__ = ["Critic"]
 
 
 class Critic:
-    """Judges an output by asking a model, in the role ``critic``."""
+    """Judges an output by asking a model, in the role ``critic``.
+
+    Args:
+        trust: as for ``judge``.
+        prompt: the system message in place of ours.
+    """
 
     max_calls = 2
 
-    def __init__(self, trust: str = "same_model") -> None:
+    def __init__(self, trust: str = "same_model", prompt: str | None = None) -> None:
         self._trust = trust
+        self._prompt = SYSTEM if prompt is None else prompt
 
     def spec(self) -> Mapping[str, Any]:
-        """Return what makes an equal evaluator."""
-        return {"kind": "critic", "trust": self._trust}
+        """Return what makes an equal evaluator; the prompt in full, since verdicts depend on its every word."""
+        return {"kind": "critic", "trust": self._trust, "prompt": self._prompt}
 
     async def __call__(self, run: Run, task: Task, output: str) -> Verdict:
         """Judge ``output``; whoever knows that the critic is another model than the actor sets the trust."""
         request = ModelRequest(
             role="critic",
             messages=(
-                Message(role="system", content=SYSTEM),
+                Message(role="system", content=self._prompt),
                 Message(role="user", content=CRITIC.render(task=task.prompt, attempt=output)),
             ),
             temperature=0.0,

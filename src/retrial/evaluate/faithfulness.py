@@ -26,6 +26,7 @@ class Faithfulness:
         role: the role in which the model is asked.
         trust: as for ``judge``.
         allow_same_model: as for ``judge``.
+        prompt: a template with ``{{source}}`` and ``{{attempt}}`` in place of ours.
     """
 
     max_calls = 2
@@ -38,14 +39,16 @@ class Faithfulness:
         role: str = "judge",
         trust: str = "same_model",
         allow_same_model: bool = False,
+        prompt: str | None = None,
     ) -> None:
         if not 0 < threshold <= 1:
             raise ConfigError(f"faithfulness: threshold={threshold!r} is not possible; it is above 0 and at most 1")
         self._source, self._threshold = source, threshold
         self._role, self._trust, self._allow = role, trust, allow_same_model
+        self._prompt = FAITHFULNESS if prompt is None else Prompt("faithfulness", prompt)
 
     def spec(self) -> Mapping[str, Any]:
-        """Return what makes an equal evaluator."""
+        """Return what makes an equal evaluator; the prompt in full, since verdicts depend on its every word."""
         return {
             "kind": "faithfulness",
             "source": self._source,
@@ -53,13 +56,14 @@ class Faithfulness:
             "role": self._role,
             "trust": self._trust,
             "allow_same_model": self._allow,
+            "prompt": self._prompt.text,
         }
 
     async def __call__(self, run: Run, task: Task, output: str) -> Verdict:
         """Judge ``output``; an empty one fails without asking, one in which no claim is found fails too."""
         if not output.strip():
             return Verdict(passed=False, score=0.0, reason="the output is empty", trust=self._trust)
-        prompt = FAITHFULNESS.render(source=source_of(task, self._source), attempt=output)
+        prompt = self._prompt.render(source=source_of(task, self._source), attempt=output)
         request = ModelRequest(role=self._role, messages=(Message(role="user", content=prompt),), temperature=0.0)
         reply, raw = await ask_strictly(run, "faithfulness", request, _lists_claims)
         if reply is None:

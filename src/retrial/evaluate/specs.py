@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 __all__ = ["asks_a_person", "within"]
@@ -11,15 +11,16 @@ _NESTED = ("parts", "judges")
 
 
 def within(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield a spec and every spec in it, the outer ones first.
+    """Yield a spec and every spec in it, the outer ones first; what is no spec is passed over.
 
     >>> [one["kind"] for one in within({"kind": "all_of", "parts": [{"kind": "exact"}, {"kind": "judge"}]})]
     ['all_of', 'exact', 'judge']
     """
     yield spec
     for name in _NESTED:
-        for part in cast("list[Mapping[str, Any]]", spec.get(name) or ()):
-            yield from within(part)
+        for part in cast("Sequence[object]", spec.get(name) or ()):
+            if isinstance(part, Mapping):
+                yield from within(cast("Mapping[str, Any]", part))
 
 
 def asks_a_person(spec: Mapping[str, Any]) -> bool:

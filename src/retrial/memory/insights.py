@@ -6,9 +6,10 @@ them: that is how one is undone, and how everything that came from a bad traject
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+
+from retrial.memory.copying import normalised
 
 __all__ = [
     "CAP",
@@ -21,7 +22,6 @@ __all__ = [
     "best",
     "fold",
     "resolved",
-    "same",
     "void",
 ]
 
@@ -104,15 +104,6 @@ class Bank:
         return any(one.id == insight_id for one in self.insights)
 
 
-def same(text: str) -> str:
-    """Return the text as insights are compared: lower case, words alone.
-
-    >>> same("Check 29 February!") == same("check  29 february")
-    True
-    """
-    return " ".join(re.findall(r"\w+", text.casefold()))
-
-
 def best(bank: Bank, count: int | None) -> list[Insight]:
     """Return the ``count`` highest-scored insights, of equals the one supported last first; all for None.
 
@@ -180,7 +171,7 @@ def void(operations: Sequence[Operation]) -> frozenset[int]:
 def resolved(bank: Bank, operation: Operation, recalled: Mapping[str, int]) -> Operation:
     """Return the operation as it is to be recorded: as it is, as support for what it repeats, or as a SKIP.
 
-    ``recalled`` are the texts (as ``same`` makes them) of insights that the actors of the sources had been told, with
+    ``recalled`` are the texts (``normalised``) of insights that the actors of the sources had been told, with
     their ids: what comes back from those is support at most and never a new insight, whoever removed the old one.
 
     >>> bank = apply(Bank(), Operation(kind="ADD", text="Check leap years."))
@@ -188,7 +179,7 @@ def resolved(bank: Bank, operation: Operation, recalled: Mapping[str, int]) -> O
     'UPVOTE'
     """
     if operation.kind == "ADD":
-        told = recalled.get(same(operation.text))
+        told = recalled.get(normalised(operation.text))
         if told is None:
             return replace(operation, target=operation.target or bank.next_id)
         if told in bank:
@@ -281,8 +272,8 @@ def _change(bank: Bank, insight_id: int, operation: Operation, *, support: int, 
 
 def _twin(bank: Bank, text: str) -> int | None:
     """The insight that says the same."""
-    words = same(text)
-    return next((one.id for one in bank.insights if same(one.text) == words), None)
+    words = normalised(text)
+    return next((one.id for one in bank.insights if normalised(one.text) == words), None)
 
 
 _DO: Mapping[str, Callable[[Bank, Operation], Bank]] = {

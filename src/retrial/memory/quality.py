@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from retrial.core.printable import printable
 from retrial.core.syntax import UNREADABLE, tree_of
 from retrial.memory.advice import narrates, overrides, patches_a_case
-from retrial.memory.copying import copies, normalised, repeats
+from retrial.memory.copying import copies, repeats
 
-__all__ = ["HARD_FAULTS", "REASONS", "faults", "normalised", "storable", "tidy"]
+__all__ = ["HARD_FAULTS", "REASONS", "faults", "storable", "tidy"]
 
 HARD_FAULTS = frozenset({"empty", "code"})
 """Faults that make a lesson useless."""

@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from retrial.core.codec import decode, encode
-from retrial.memory.insights import Bank, Insight, Operation, apply, best, fold, resolved, same
+from retrial.memory.copying import normalised
+from retrial.memory.insights import Bank, Insight, Operation, apply, best, fold, resolved
 from retrial.store.writer import Writer
 
 __all__ = ["InsightShelf"]
@@ -152,7 +153,7 @@ def _recalled(connection: sqlite3.Connection, operations: Iterable[Operation]) -
             "WHERE target = ? AND kind IN ('ADD', 'EDIT')",
             (insight_id,),
         )
-        texts |= {same(text): insight_id for (text,) in rows.fetchall()}
+        texts |= {normalised(text): insight_id for (text,) in rows.fetchall()}
     return texts
 
 

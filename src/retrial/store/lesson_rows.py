@@ -16,7 +16,7 @@ from retrial.core.keys import digest
 from retrial.core.tasks import Lesson
 from retrial.errors import ConfigError, LessonNotFound
 from retrial.log.uses import environment_of
-from retrial.memory.quality import normalised
+from retrial.memory.copying import normalised
 from retrial.memory.searching import search_words
 
 __all__ = [

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from retrial.log.uses import LEFT_OUT, LEFT_OUT_WITH
+from retrial.memory.copying import normalised
 from retrial.memory.poison import held_out, hold_out_share
-from retrial.memory.quality import normalised
 from retrial.memory.searching import arranged, rare_words, search_words, shares_enough
 
 __all__ = ["own", "recalled", "relevant", "searched"]

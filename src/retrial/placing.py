@@ -6,11 +6,12 @@ content, so that a run that is resumed or replayed notices when it changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
 from retrial.errors import ConfigError
+from retrial.evaluate.specs import within
 from retrial.workbench.project import digest_of_project, read_project
 from retrial.workbench.protected import matches
 
@@ -48,7 +49,7 @@ def judged_by_command(spec: Mapping[str, Any]) -> bool:
     >>> judged_by_command({"kind": "all_of", "parts": [{"kind": "command", "project": "p"}]})
     True
     """
-    return bool(list(_commands(spec)))
+    return bool(_commands(spec))
 
 
 def with_files(prompt: str, spec: Mapping[str, Any]) -> str:
@@ -78,14 +79,8 @@ def with_files(prompt: str, spec: Mapping[str, Any]) -> str:
     return whole
 
 
-def _commands(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    if _is_command(spec):
-        yield spec
-    parts = spec.get("parts")
-    if isinstance(parts, list | tuple):
-        for part in cast("list[Any]", parts):
-            if isinstance(part, Mapping):
-                yield from _commands(cast("Mapping[str, Any]", part))
+def _commands(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [one for one in within(spec) if _is_command(one)]
 
 
 def _is_command(spec: Mapping[str, Any]) -> bool:
