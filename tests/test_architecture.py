@@ -38,7 +38,7 @@ ARROWS = {
     "hosts": "evaluate core errors",
     "choosing": "gating placing recipes engine core errors",
     "assembly": (
-        "bank choosing hosts gating recipes taskfile evaluate models workbench testbench sandbox store engine log core "
+        "bank choosing placing hosts gating recipes taskfile evaluate models workbench testbench sandbox store engine log core "
         "errors"
     ),
     "cli": (

@@ -50,6 +50,7 @@ def test_a_model_does_not_judge_its_own_work(folder, retrial, monkeypatch):
         "run", folder / "j.toml", "--model", "openai:gpt-5-mini", "--judge-model", "openai:gpt-5", "--dry-run"
     )
     assert bounded.exit_code == 0, bounded.stderr
+    assert bounded.stdout.startswith("j  judge\n")
 
 
 def test_a_task_that_nothing_can_judge_is_refused(folder, retrial):

@@ -34,7 +34,7 @@ def test_a_right_reply_passes_in_every_form(form, slug_project, check):
     assert verdict.passed, verdict.reason
     assert verdict.score == 1.0
     assert [check.passed for check in verdict.checks] == [True, True, True]
-    assert verdict.trust == "tests"
+    assert (verdict.trust, verdict.shared_process) == ("tests", True)
     assert verdict.isolation.mechanism.endswith("+fork")
     assert (slug_project / "src/slug.py").read_text().endswith("return text.lower()\n")
 
