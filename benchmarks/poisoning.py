@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
-from retrial.memory.poison import LEVEL, Finding, Tried, examine, held_out, hold_out_share
+from retrial.core.trials import Tried
+from retrial.memory.poison import LEVEL, Finding, examine, held_out, hold_out_share
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 LESSONS, TASKS, KINDS, RECALLED = 200, 1000, 50, 3

@@ -125,6 +125,13 @@ async def test_an_output_cannot_close_its_place_in_the_critics_prompt():
     assert model.requests[0].messages[-1].content.count("</attempt>") == 1
 
 
+async def test_a_prompt_of_ones_own_is_what_the_critic_is_told_and_what_is_recorded():
+    """Verdicts depend on its every word, so it stands in the spec."""
+    critic, model = Critic(prompt="Be kind."), Model(lambda request: reply('{"passed": true}'))
+    await judged(critic, "x", model)
+    assert model.requests[0].messages[0].content == critic.spec()["prompt"] == "Be kind."
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -142,7 +149,7 @@ def test_a_reply_is_read_strictly(text):
     assert read_reply(text) is None
 
 
-@pytest.mark.parametrize("evaluator", [UnitTests(), Validator("v"), Critic()])
+@pytest.mark.parametrize("evaluator", [UnitTests(), Validator("v"), Critic(), Critic(prompt="Be kind.")])
 def test_an_evaluator_is_made_again_from_its_spec(evaluator):
     """The spec that a journal holds gives an equal evaluator."""
     again = evaluator_from(evaluator.spec())

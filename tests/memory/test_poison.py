@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from retrial.core.trials import Tried
 from retrial.errors import ConfigError
 from retrial.memory import poison
-from retrial.memory.comparing import Tried
 from retrial.memory.poison import examine, held_out, hold_out_share
 from retrial.stats.exact import Table
 

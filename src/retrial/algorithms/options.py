@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from retrial.algorithms.acting import Actor, actor_calls, actor_spec
-from retrial.algorithms.expel import Experience
+from retrial.algorithms.experience import Experience
 from retrial.algorithms.parameters import refuse_unless
 from retrial.algorithms.reflecting import Reflector
 from retrial.errors import ConfigError

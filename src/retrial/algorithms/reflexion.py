@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from retrial.algorithms.acting import act, judged
-from retrial.algorithms.expel import Told
+from retrial.algorithms.experience import Told
 from retrial.algorithms.given import task_of
 from retrial.algorithms.lessons import best, in_prompt, stalled
 from retrial.algorithms.options import Options

@@ -6,20 +6,19 @@ Uses and wins are never counted up anywhere: they are these facts, counted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 from retrial.core.codec import decode
 from retrial.core.events import RUN_RESUMED, Event
 from retrial.core.keys import digest
 from retrial.core.tasks import Task
+from retrial.core.trials import Tried
 
 __all__ = [
     "FEEDBACK",
     "LEFT_OUT",
     "LEFT_OUT_WITH",
     "RECALLED",
-    "TrialFact",
     "environment_of",
     "task_id_of_run",
     "trial_facts",
@@ -38,29 +37,7 @@ LEFT_OUT = "left_out"
 """In a recalled lesson: whether it was."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrialFact:
-    """One trial, as far as lessons are concerned."""
-
-    run_id: str
-    """The run."""
-    task_id: str
-    """The task that was tried."""
-    trial: int
-    """Which trial of its run, counted from 1."""
-    passed: bool
-    """Whether the attempt was accepted."""
-    lessons: tuple[str, ...]
-    """The ids of the lessons in the prompt."""
-    recalled: Mapping[str, float] = field(default_factory=dict[str, float])
-    """By lesson, used or not: the chance with which it was to be left out of this run, where chance decided."""
-    setting: str = ""
-    """A digest of what else decides whether a trial passes: models, prompts and evaluator."""
-    at: float
-    """When it was judged, in seconds since 1970 (UTC)."""
-
-
-def trial_facts(events: Sequence[Event]) -> tuple[TrialFact, ...]:
+def trial_facts(events: Sequence[Event]) -> tuple[Tried, ...]:
     """Return the trials of a run's outermost loop, in order; of events, those of the engine, recalls and notes suffice.
 
     Attempts that a judge gave no readable verdict on say nothing of lessons and are left out, as is the loop of an
@@ -74,13 +51,13 @@ def trial_facts(events: Sequence[Event]) -> tuple[TrialFact, ...]:
     task_id, setting = task_id_of_run(start), digest([start.get("algorithm"), environment_of(start)])[:12]
     recalled = _chances(events)
     outermost = min(key.count("/") for key in notes)
-    facts: dict[int, TrialFact] = {}
+    facts: dict[int, Tried] = {}
     for key, event in notes.items():
         attempt = event.data["attempt"]
         verdict = attempt["verdict"]
         if key.count("/") == outermost and not verdict.get("unparsed"):
             number = int(attempt["trial"])
-            facts[number] = TrialFact(
+            facts[number] = Tried(
                 run_id=event.run_id,
                 task_id=task_id,
                 trial=number,
@@ -88,7 +65,7 @@ def trial_facts(events: Sequence[Event]) -> tuple[TrialFact, ...]:
                 lessons=_names(attempt.get("lessons_used", ())),
                 recalled=recalled,
                 setting=setting,
-                at=event.at,
+                order=event.at,
             )
     return tuple(facts[number] for number in sorted(facts))
 

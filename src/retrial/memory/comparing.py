@@ -11,36 +11,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from retrial.core.trials import Tried
 from retrial.stats.exact import Table, lower_tail, shortfall
 from retrial.stats.many import at_look, looks_until
 
-__all__ = ["Look", "Record", "Stratum", "Tried", "best_look", "in_time", "records_of"]
+__all__ = ["Look", "Record", "Stratum", "best_look", "in_time", "records_of"]
 
 WORTH_COUNTING = 1.0
 """How many standard deviations fewer must pass until the exact p value is counted; below, it is taken to be 1."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
-    """One trial, as far as lessons are concerned."""
-
-    task_id: str
-    """The task."""
-    trial: int
-    """Which trial of its run, counted from 1."""
-    passed: bool
-    """Whether the evaluator accepted it. A verdict that could not be read is no trial and must be left out."""
-    lessons: tuple[str, ...]
-    """The ids of the lessons in the prompt."""
-    recalled: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Where chance decides which recalled lessons are used: the id of each one that the recall found, used or not, and
-    the chance with which it was to be left out of this run, above 0 and below 1."""
-    run_id: str
-    """The run, for the evidence."""
-    order: float = 0.0
-    """When, as a number that grows, such as seconds since 1970: it says where a look falls and what a release hides."""
-    setting: str = ""
-    """What else must be equal for trials to be compared, such as the model and the recipe."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,13 +28,14 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from retrial.core.trials import Tried
 from retrial.errors import ConfigError
-from retrial.memory.comparing import Look, Record, Stratum, Tried, best_look, in_time, records_of
+from retrial.memory.comparing import Look, Record, best_look, in_time, records_of
 from retrial.memory.wager import Wager, wagers_on
 from retrial.stats.exact import Table
 from retrial.stats.many import FIRST_LOOK, benjamini_hochberg
 
-__all__ = ["LEVEL", "Finding", "Stratum", "Tried", "examine", "held_out", "hold_out_share"]
+__all__ = ["LEVEL", "Finding", "examine", "held_out", "hold_out_share"]
 
 LEVEL = 0.05
 """The false discovery rate that is controlled unless another is asked for."""

@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from retrial.memory.comparing import Tried
+from retrial.core.trials import Tried
 from retrial.stats.exact import Table
 
 __all__ = ["Wager", "wagers_on"]

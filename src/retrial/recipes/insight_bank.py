@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from retrial.algorithms.expel import BATCH, EXTRACTOR, SECTIONS, Experience, Extraction
+from retrial.algorithms.experience import SECTIONS, Experience
+from retrial.algorithms.extraction import BATCH, EXTRACTOR, Extraction
 from retrial.algorithms.reflexion import Reflexion
 from retrial.algorithms.registry import actor_from
 from retrial.evaluate.registry import evaluator_from

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from retrial.memory.poison import Finding, Tried, examine
+from retrial.memory.poison import Finding, examine
 from retrial.store import uses
 from retrial.store.lesson_rows import set_state
 
@@ -17,21 +17,8 @@ BECAUSE = "trials that were told it do worse than trials that were not"
 def check(connection: sqlite3.Connection) -> tuple[list[Finding], list[str]]:
     """Quarantine active lessons that do harm; return all findings, and the ids of those quarantined now."""
     uses.bring_up_to_date(connection)
-    rows = [
-        Tried(
-            task_id=fact.task_id,
-            trial=fact.trial,
-            passed=fact.passed,
-            lessons=fact.lessons,
-            recalled=fact.recalled,
-            run_id=fact.run_id,
-            order=fact.at,
-            setting=fact.setting,
-        )
-        for fact in uses.facts(connection)
-    ]
     active = {row[0] for row in connection.execute("SELECT id FROM lesson WHERE state = 'active'")}
-    findings = list(examine(rows, released=uses.counted_afresh(connection)))
+    findings = list(examine(uses.facts(connection), released=uses.counted_afresh(connection)))
     quarantined: list[str] = []
     for finding in findings:
         connection.execute("UPDATE lesson SET stake = ? WHERE id = ?", (finding.stake, finding.lesson_id))

@@ -15,8 +15,8 @@ from retrial.core.codec import decode
 from retrial.core.effects import Handlers, Recall, Remember
 from retrial.core.events import Event
 from retrial.core.tasks import Lesson
+from retrial.core.trials import Tried
 from retrial.errors import ConfigError, LessonNotFound
-from retrial.log.uses import TrialFact
 from retrial.memory.poison import Finding
 from retrial.store import checking, erasing, lesson_rows, lesson_search, uses
 from retrial.store.erasing import Deletion
@@ -186,10 +186,10 @@ class LessonBook:
         """
         return await self._writer.do(lambda connection: erasing.delete(connection, ids, because=because, refuse=refuse))
 
-    async def trials(self) -> tuple[list[TrialFact], dict[str, float]]:
+    async def trials(self) -> tuple[list[Tried], dict[str, float]]:
         """Return every trial with what it was told, and since when edited and released lessons are counted afresh."""
 
-        def read(connection: sqlite3.Connection) -> tuple[list[TrialFact], dict[str, float]]:
+        def read(connection: sqlite3.Connection) -> tuple[list[Tried], dict[str, float]]:
             uses.bring_up_to_date(connection)
             return uses.facts(connection), uses.counted_afresh(connection)
 

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from retrial.core.events import RUN_RESUMED, RUN_STARTED, Event
+from retrial.core.trials import Tried
 from retrial.errors import RetrialError
 from retrial.log.upcast import upcast
-from retrial.log.uses import FEEDBACK, RECALLED, TrialFact, trial_facts
+from retrial.log.uses import FEEDBACK, RECALLED, trial_facts
 
 __all__ = ["Use", "bring_up_to_date", "counted_afresh", "counts", "facts", "forget", "uses_of"]
 
@@ -75,7 +76,7 @@ def uses_of(connection: sqlite3.Connection, lesson_id: str) -> tuple[Use, ...]:
     )
 
 
-def facts(connection: sqlite3.Connection) -> list[TrialFact]:
+def facts(connection: sqlite3.Connection) -> list[Tried]:
     """Return every trial with the lessons that it was told, and the chances that decided about them."""
     told: dict[tuple[int, int], list[str]] = {}
     recalled: dict[tuple[int, int], dict[str, float]] = {}
@@ -90,7 +91,7 @@ def facts(connection: sqlite3.Connection) -> list[TrialFact]:
         "SELECT run, name, task_id, trial, passed, setting, at FROM trial JOIN run ON run.id = run ORDER BY at"
     )
     return [
-        TrialFact(
+        Tried(
             run_id=name,
             task_id=task_id,
             trial=trial,
@@ -98,7 +99,7 @@ def facts(connection: sqlite3.Connection) -> list[TrialFact]:
             lessons=tuple(told.get((run, trial), ())),
             recalled=recalled.get((run, trial), {}),
             setting=setting,
-            at=at,
+            order=at,
         )
         for run, name, task_id, trial, passed, setting, at in rows
     ]
@@ -119,12 +120,12 @@ def _fold(connection: sqlite3.Connection, run: int) -> None:
         (run, RUN_STARTED, RUN_RESUMED, RECALLED, FEEDBACK),
     ).fetchall()
     try:
-        found: Sequence[TrialFact] = trial_facts([upcast(Event(*row)) for row in rows])
+        found: Sequence[Tried] = trial_facts([upcast(Event(*row)) for row in rows])
     except (RetrialError, LookupError, TypeError, ValueError, AttributeError):
         return
     connection.executemany(
         "INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?)",
-        [(run, fact.trial, fact.task_id, fact.passed, fact.setting, fact.at) for fact in found],
+        [(run, fact.trial, fact.task_id, fact.passed, fact.setting, fact.order) for fact in found],
     )
     connection.executemany(
         "INSERT INTO lesson_use VALUES (?, ?, ?, ?, ?)",

@@ -1,131 +1,32 @@
-"""Learning across tasks (ExpeL, Zhao et al., 2024): what an actor is told of other tasks, and what is learnt for them.
+"""Extracting insights (ExpeL, Zhao et al., 2024): what failed and passed trials teach for other tasks.
 
-``Experience`` is the loop's part: the insights and examples in the actor's prompt, and the trial that is kept after it
-was judged. ``Extraction`` is a run of its own, outside any task: it shows an extractor failed and passed trials and the
-numbered insights, and applies the operations that come back, by id.
+A run of its own, outside any task: it shows an extractor failed and passed trials and the numbered insights, and
+applies the operations that come back, by id.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from retrial.algorithms.parameters import described, refuse_unless
 from retrial.core.codec import decode, encode
-from retrial.core.keys import digest
 from retrial.core.messages import Message, ModelRequest
-from retrial.core.tasks import Attempt, Lesson, Outcome, Status, Task
+from retrial.core.tasks import Outcome, Status
 from retrial.engine.run import Run
 from retrial.memory.insights import CAP, Insight, Operation
 from retrial.memory.operations import read_operations
-from retrial.memory.trajectories import FAILED, PASSED, Material, Trajectory
-from retrial.prompts import Prompt, bullets
+from retrial.memory.trajectories import Material, Trajectory
+from retrial.prompts import Prompt
 
-__all__ = ["BATCH", "EXTRACTOR", "SECTIONS", "Experience", "Extraction", "Told"]
+__all__ = ["BATCH", "EXTRACTOR", "Extraction", "clipped"]
 
 BATCH = 20
 """How many new trajectories make a batch unless something else is said (seed 1)."""
 
 CLIP = 2000
 """How many characters of one text stand in a prompt at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What an actor is told of other tasks."""
-
-    insights: tuple[Insight, ...] = ()
-    """The insights, best first."""
-    examples: tuple[Trajectory, ...] = ()
-    """Passed trials of similar tasks, most similar first."""
-
-    def values(self) -> dict[str, str]:
-        """Return them as a prompt's ``insights`` and ``examples``."""
-        return {
-            "insights": bullets(one.text for one in self.insights),
-            "examples": "\n\n".join(
-                f"Task: {_clipped(one.task)}\nSolution:\n{_clipped(one.answer.strip())}" for one in self.examples
-            ),
-        }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Experience:
-    """How the loop learns across tasks."""
-
-    insights: int = 5
-    """The highest-scored insights in the actor's first prompt, at least 0."""
-    examples: int = 2
-    """The most similar passed trials in it, at least 0."""
-    every_trial: bool = False
-    """Whether later trials are told the insights as well; examples stand in the first prompt alone."""
-    others_only: bool = False
-    """Whether trials of the same task are no examples, as experiments need it."""
-    keeps: bool = True
-    """Whether trials are kept; without, the bank is told from and learns nothing, as a measurement needs it."""
-    batch: int = BATCH
-    """How many new trajectories an extraction waits for, at least 1."""
-    cap: int = CAP
-    """The most insights in the bank, at least 1."""
-    group: int | None = None
-    """How many pairs one call of the extractor compares, at least 1; None for all of a batch."""
-    extractor: str = ""
-    """The extractor's prompt; empty for ours."""
-
-    def __post_init__(self) -> None:
-        """Check the bounds.
-
-        Raises:
-            ConfigError: naming the parameter and its value.
-        """
-        checks = {name: (getattr(self, name) >= 0, "at least 0") for name in ("insights", "examples")}
-        checks |= {name: (getattr(self, name) >= 1, "at least 1") for name in ("batch", "cap")}
-        checks["group"] = (self.group is None or self.group >= 1, "at least 1, or None for all")
-        refuse_unless(self, checks)
-
-    async def recall(self, run: Run, task: Task) -> Told:
-        """Ask for what is known when a task begins."""
-        insights = await run.recall("insights", "insights", {"count": self.insights})
-        query = {"task": task.prompt, "count": self.examples, "without_task": task.id if self.others_only else ""}
-        examples = await run.recall("examples", "trajectories", query)
-        told = Told(tuple(decode(Insight, one) for one in insights), tuple(decode(Trajectory, one) for one in examples))
-        ids = {"insights": [one.id for one in told.insights], "examples": [one.id for one in told.examples]}
-        run.note("expel.recalled", ids)
-        return told
-
-    def told(self, told: Told, trial: int) -> Told:
-        """Return what of it stands in the prompt of a trial."""
-        if trial == 1:
-            return told
-        return Told(told.insights) if self.every_trial else Told()
-
-    async def keep(self, scope: Run, task: Task, attempt: Attempt, told: Told, lessons: Sequence[Lesson]) -> None:
-        """Have a judged trial kept, once; whether that fills a batch is not for the task to wait for.
-
-        ``told`` and ``lessons`` are what the actor was told. What stood in its prompt is kept as ids, so that an
-        extractor never meets it as something new.
-        """
-        if not self.keeps:
-            return
-        verdict = attempt.verdict
-        one = Trajectory(
-            id=digest([scope.id, scope.path])[:12],
-            task_id=task.id,
-            task=task.prompt,
-            outcome=PASSED if verdict.passed else FAILED,
-            steps=(*attempt.steps, attempt.answer),
-            score=verdict.score,
-            reason=verdict.reason,
-            lessons=tuple(lesson.text for lesson in lessons if lesson.id in attempt.lessons_used),
-            insights=tuple(insight.id for insight in told.insights),
-            examples=tuple(example.id for example in told.examples),
-            run_id=scope.id,
-            trial=attempt.trial,
-        )
-        prompts = {EXTRACTOR.name: self.extractor} if self.extractor else {}
-        extraction = {"batch": self.batch, "cap": self.cap, "group": self.group, "prompts": prompts}
-        await scope.remember("trajectory", "trajectories", {"trajectory": encode(one), "extraction": extraction})
 
 
 @dataclass(frozen=True)
@@ -221,15 +122,15 @@ def _groups(material: Material, size: int | None) -> list[Material]:
 def _pair(failed: Trajectory, passed: Trajectory) -> str:
     """A failed and a passed trial of the same task."""
     return (
-        f"Task: {_clipped(failed.task)}\n\nFailed:\n{_steps(failed)}\n\nWhy it failed: {_clipped(failed.reason)}\n\n"
+        f"Task: {clipped(failed.task)}\n\nFailed:\n{_steps(failed)}\n\nWhy it failed: {clipped(failed.reason)}\n\n"
         f"Passed:\n{_steps(passed)}"
     )
 
 
 def _single(one: Trajectory) -> str:
     """One trial."""
-    why = "" if one.passed else f"\n\nWhy it failed: {_clipped(one.reason)}"
-    return f"Task: {_clipped(one.task)}\n\n{one.outcome.capitalize()}:\n{_steps(one)}{why}"
+    why = "" if one.passed else f"\n\nWhy it failed: {clipped(one.reason)}"
+    return f"Task: {clipped(one.task)}\n\n{one.outcome.capitalize()}:\n{_steps(one)}{why}"
 
 
 def _steps(one: Trajectory) -> str:
@@ -238,28 +139,14 @@ def _steps(one: Trajectory) -> str:
     return text if len(text) <= CLIP else f"[...]\n{text[-CLIP:]}"
 
 
-def _clipped(text: str) -> str:
-    """A text, cut where it is too long for a prompt."""
+def clipped(text: str) -> str:
+    """Return a text, cut where it is too long for a prompt.
+
+    >>> len(clipped("x" * 9999))
+    2006
+    """
     return text if len(text) <= CLIP else f"{text[:CLIP]}\n[...]"
 
-
-SECTIONS = """\
-{{#if insights}}
-Advice that other tasks have taught. Use what applies:
-<insights>
-{{insights}}
-</insights>
-{{/if}}
-
-{{#if examples}}
-Similar tasks that were solved before:
-<examples>
-{{examples}}
-</examples>
-{{/if}}
-
-"""
-"""What stands before the lessons in the prompt of an actor that learns across tasks."""
 
 EXTRACTOR = Prompt(
     "expel.extractor",
