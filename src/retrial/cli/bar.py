@@ -25,7 +25,7 @@ class Bar:
         columns: list[Any] = [BarColumn(bar_width=24)]
         columns += [TimeElapsedColumn()] if total is None else [TaskProgressColumn(), TimeRemainingColumn()]
         columns += [TextColumn("{task.description}", markup=False)]
-        mixed = screen.out.is_terminal and screen.out is not screen.err if not beside else True
+        mixed = beside or (screen.out.is_terminal and screen.out is not screen.err)
         hidden = mixed or not screen.err.is_terminal
         self._screen = screen
         self._progress = Progress(*columns, console=screen.err, transient=True, redirect_stdout=False, disable=hidden)

@@ -12,8 +12,9 @@ from retrial.algorithms.registry import actor_from
 from retrial.evaluate.registry import evaluator_from
 from retrial.evaluate.unit_tests import UnitTests
 from retrial.memory.insights import CAP
-from retrial.prompts import Prompt, replaced
+from retrial.prompts import replaced
 from retrial.recipes.judge import JUDGE_ACTOR, JUDGE_REFLECTOR
+from retrial.recipes.sections import before_lessons, checks_by
 from retrial.recipes.unit_tests import UNIT_TESTS_ACTOR, UNIT_TESTS_REFLECTOR
 
 __all__ = ["INSIGHT_BANK_ACTOR", "INSIGHT_BANK_REVIEWED_ACTOR", "extraction", "insight_bank"]
@@ -91,23 +92,11 @@ def extraction(
     return Extraction(batch=batch, cap=cap, group=group, prompts=replaced({"extractor": EXTRACTOR}, prompts or {}))
 
 
-def _with_experience(name: str, prompt: Prompt) -> Prompt:
-    """A printed prompt, with insights and examples before the lessons."""
-    start, lessons, rest = prompt.text.partition("{{#if lessons}}")
-    return Prompt(name, f"{start}{_CHECKS}{SECTIONS}{lessons}{rest}")
+_SECTIONS = checks_by("This was said") + SECTIONS
 
+INSIGHT_BANK_ACTOR = before_lessons(UNIT_TESTS_ACTOR, _SECTIONS, name="insight_bank.actor")
 
-_CHECKS = """\
-{{#if checks}}
-You have attempted this before. This was said about your last attempt:
-<checks>{{checks}}</checks>
-{{/if}}
-
-"""
-
-INSIGHT_BANK_ACTOR = _with_experience("insight_bank.actor", UNIT_TESTS_ACTOR)
-
-INSIGHT_BANK_REVIEWED_ACTOR = _with_experience("insight_bank.actor", JUDGE_ACTOR)
+INSIGHT_BANK_REVIEWED_ACTOR = before_lessons(JUDGE_ACTOR, _SECTIONS, name="insight_bank.actor")
 
 _TESTED = {"actor": INSIGHT_BANK_ACTOR, "reflector": UNIT_TESTS_REFLECTOR, "extractor": EXTRACTOR}
 _REVIEWED = {"actor": INSIGHT_BANK_REVIEWED_ACTOR, "reflector": JUDGE_REFLECTOR, "extractor": EXTRACTOR}

@@ -13,6 +13,7 @@ from retrial.algorithms.registry import actor_from
 from retrial.evaluate.judge import Judge
 from retrial.evaluate.registry import evaluator_from
 from retrial.prompts import Prompt, replaced
+from retrial.recipes.sections import before_lessons, checks_by
 
 __all__ = ["JUDGE_ACTOR", "JUDGE_ACTOR_WITH_CHECKS", "JUDGE_REFLECTOR", "checked", "judge"]
 
@@ -115,26 +116,7 @@ Do not repeat a mistake listed here.
 Return only the result.""",
 )
 
-JUDGE_ACTOR_WITH_CHECKS = Prompt(
-    "judge.actor",
-    """\
-Complete the task below. A reviewer will check your work against a rubric.
-
-<task>{{task}}</task>
-
-{{#if checks}}
-You have attempted this before. The reviewer said about your last attempt:
-<checks>{{checks}}</checks>
-{{/if}}
-
-{{#if lessons}}
-You have attempted this before. Lessons you wrote for yourself:
-<lessons>{{lessons}}</lessons>
-Do not repeat a mistake listed here.
-{{/if}}
-
-Return only the result.""",
-)
+JUDGE_ACTOR_WITH_CHECKS = before_lessons(JUDGE_ACTOR, checks_by("The reviewer said"))
 
 JUDGE_REFLECTOR = Prompt(
     "judge.reflector",

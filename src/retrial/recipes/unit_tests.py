@@ -9,6 +9,7 @@ from retrial.algorithms.reflexion import Reflexion
 from retrial.algorithms.registry import actor_from
 from retrial.evaluate.unit_tests import UnitTests
 from retrial.prompts import Prompt, replaced
+from retrial.recipes.sections import before_lessons, checks_by
 
 __all__ = ["UNIT_TESTS_ACTOR", "UNIT_TESTS_ACTOR_WITH_CHECKS", "UNIT_TESTS_REFLECTOR", "unit_tests"]
 
@@ -66,26 +67,7 @@ Do not repeat a mistake listed here.
 Return only the code.""",
 )
 
-UNIT_TESTS_ACTOR_WITH_CHECKS = Prompt(
-    "unit_tests.actor",
-    """\
-Solve the task below. Your code will be checked by unit tests.
-
-<task>{{task}}</task>
-
-{{#if checks}}
-You have attempted this before. The tests said about your last attempt:
-<checks>{{checks}}</checks>
-{{/if}}
-
-{{#if lessons}}
-You have attempted this before. Lessons you wrote for yourself:
-<lessons>{{lessons}}</lessons>
-Do not repeat a mistake listed here.
-{{/if}}
-
-Return only the code.""",
-)
+UNIT_TESTS_ACTOR_WITH_CHECKS = before_lessons(UNIT_TESTS_ACTOR, checks_by("The tests said"))
 
 UNIT_TESTS_REFLECTOR = Prompt(
     "unit_tests.reflector",
