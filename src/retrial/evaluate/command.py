@@ -17,6 +17,7 @@ from retrial.core.reports import CommandReport
 from retrial.core.tasks import LONGEST_TIMEOUT, Task, Verdict
 from retrial.engine.run import Run
 from retrial.errors import ConfigError
+from retrial.evaluate.nothing_run import ran_nothing
 
 __all__ = ["Command", "verdict_of_command"]
 
@@ -113,6 +114,8 @@ class Command:
         """Judge ``output``."""
         argv, junit = with_report(self._argv, self._effect.junit)
         report = await run.command("command", replace(self._effect, argv=argv, junit=junit, output=output))
+        if report.exit_code == 0 and not report.report_error and not report.checks and ran_nothing(argv, report.output):
+            report = replace(report, report_error="no test was run")
         return verdict_of_command(report, shlex.join(self._argv))
 
 
@@ -125,11 +128,17 @@ def with_report(argv: tuple[str, ...], junit: str | None) -> tuple[tuple[str, ..
     (('pytest', '-q', '--junitxml=.retrial-junit.xml'), '.retrial-junit.xml')
     >>> with_report(("make", "test"), None)
     (('make', 'test'), None)
+    >>> with_report(("python", "-B", "-m", "pytest", "--junitxml=x.xml"), None)[1]
+    'x.xml'
     """
-    program = PurePosixPath(argv[0]).name
-    pytest = program in ("pytest", "py.test") or (program.startswith("python") and argv[1:3] == ("-m", "pytest"))
-    if not pytest or any(word.startswith(("--junitxml", "--junit-xml")) for word in argv):
+    places = [place for place, word in enumerate(argv) if PurePosixPath(word).name in ("pytest", "py.test")]
+    if not any(place == 0 or argv[place - 1] in ("-m", "run") or argv[0] in ("env", "time") for place in places):
         return argv, junit
+    for word, after in zip(argv, (*argv[1:], ""), strict=True):
+        option, _, path = word.partition("=")
+        if option in ("--junitxml", "--junit-xml"):
+            path = str(PurePosixPath(path or after))
+            return argv, junit or (None if path.startswith(("/", "..")) else path)
     junit = junit or OWN_REPORT
     return (*argv, f"--junitxml={junit}"), junit
 

@@ -17,7 +17,7 @@ ABSENT: Any = object()
 LONGEST = 80
 LONGEST_MENDED = 20_000
 """A longer text is not mended: what takes the time of the square of its length has to have an end."""
-_FENCE = re.compile(r"^[ \t]*```[ \t]*\w*[^\n]*\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*+```[^\n]*+\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
 
 
 def read_json(reply: str, *, repair: bool = True) -> tuple[Any, str]:

@@ -17,7 +17,7 @@ from retrial.engine.run import Run
 
 __all__ = ["ask_strictly", "is_verdict", "read_reply", "score_of"]
 
-_FENCED = re.compile(r"\A```(?:json)?\s*\n(.*?)\n?```\Z", re.DOTALL)
+_FENCED = re.compile(r"\A```(?:json)?[^\S\n]*\n(.*)```\Z", re.DOTALL)
 
 AGAIN = "Your last reply was not the JSON object that was asked for. Reply with that object alone."
 

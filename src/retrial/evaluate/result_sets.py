@@ -20,8 +20,11 @@ Row = tuple[Any, ...]
 
 MAX_ARRANGEMENTS = 2000
 """So many orders of columns are tried where several columns hold the same values."""
-_QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/", re.DOTALL)
-_INNERMOST = re.compile(r"\([^()]*\)")
+_QUOTED = re.compile(
+    # Each may be unclosed: a text that no database takes must not be gone through from every one of its characters.
+    r"'(?:[^']|'')*(?:'|\Z)|\"(?:[^\"]|\"\")*(?:\"|\Z)|`[^`]*(?:`|\Z)|\[[^\]]*(?:\]|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)",
+    re.DOTALL,
+)
 
 
 def orders_rows(query: str) -> bool:
@@ -33,9 +36,11 @@ def orders_rows(query: str) -> bool:
     False
     """
     bare = _QUOTED.sub(" ", query)
-    while (shorter := _INNERMOST.sub(" ", bare)) != bare:
-        bare = shorter
-    return re.search(r"\border\s+by\b", bare, re.IGNORECASE) is not None
+    outside, depth = [""], 0
+    for piece in re.split(r"([()])", bare):
+        depth = max(0, depth + (piece == "(") - (piece == ")"))
+        outside.append(" " if depth or piece == ")" else piece)
+    return re.search(r"\border\s+by\b", "".join(outside), re.IGNORECASE) is not None
 
 
 def same_rows(

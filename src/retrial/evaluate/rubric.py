@@ -24,7 +24,7 @@ __all__ = ["Rubric"]
 _UNITS: Mapping[str, Any] = {
     "words": (re.compile(r"\S+"), "word"),
     "characters": (re.compile(r".", re.DOTALL), "character"),
-    "sentences": (re.compile(r"\S.*?(?:[.!?]+(?=\s|$)|$)", re.DOTALL), "sentence"),
+    "sentences": (re.compile(r"\S.*?(?:[.!?](?=\s|$)|$)", re.DOTALL), "sentence"),
 }
 CITATION = r"\[\d+\]|https?://\S+"
 """What counts as a citation unless a pattern is given."""

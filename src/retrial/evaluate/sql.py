@@ -16,7 +16,7 @@ from retrial.evaluate.result_sets import Row, first_difference, orders_rows, ove
 
 __all__ = ["Sql", "query_in"]
 
-_FENCE = re.compile(r"^[ \t]*```[ \t]*(\w*)[^\n]*\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*+```[ \t]*+(\w*+)[^\n]*+\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
 _BEGINS = re.compile(r"^[ \t]*(?:select|with|values)\b", re.IGNORECASE | re.MULTILINE)
 _INSIDE = re.compile(r"\b(?:select|with)\b", re.IGNORECASE)
 

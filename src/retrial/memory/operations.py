@@ -20,9 +20,9 @@ _LINE = re.compile(
     r"^(?P<mark>[*_`]*)(?P<verb>ADD|EDIT|UPVOTE|DOWNVOTE)(?![a-z])(?P<rest>.*)$", re.IGNORECASE | re.DOTALL
 )
 _NUMBER = re.compile(
-    r"^[\s:*_`]*(?:insight|rule|number|no\.)?\s*[#\[(<{]*(?P<number>[-\u2212]?\d+)(?!\.?\d)[\])>}]*", re.IGNORECASE
+    r"^[\s:*_`]*+(?:insight|rule|number|no\.)?\s*+[#\[(<{]*+(?P<number>[-\u2212]?\d++)(?!\.?\d)[\])>}]*", re.IGNORECASE
 )
-_MORE_NUMBERS = re.compile(r"\s*(?:,|and|&|,\s*and)\s*[#\[(]*(\d+)(?![\w.]*\d)[\])]*", re.IGNORECASE)
+_MORE_NUMBERS = re.compile(r"\s*+(?:,\s*+and|,|and|&)\s*+[#\[(]*+(\d++)(?![\w.]*\d)[\])]*", re.IGNORECASE)
 _SEPARATOR = re.compile(r"^[\s*_`]*[:=\u2013\u2014-]\s*")
 
 

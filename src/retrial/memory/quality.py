@@ -58,7 +58,7 @@ def faults(text: str, earlier: Iterable[str] = (), answers: Iterable[str] = ()) 
     if not text.strip():
         return ("empty",)
     too_long = len(text) > MAX_CHARACTERS or len(text.split()) > MAX_WORDS
-    text = text[:MAX_CHARACTERS]
+    text = _squeezed(text[:MAX_CHARACTERS])
     found = {
         "code": _has_code(text),
         "narrates": narrates(text),
@@ -69,6 +69,11 @@ def faults(text: str, earlier: Iterable[str] = (), answers: Iterable[str] = ()) 
         "overrides": overrides(text),
     }
     return tuple(name for name, present in found.items() if present)
+
+
+def _squeezed(text: str) -> str:
+    """A text with single spaces and no empty lines, so that no pattern has to try every way to divide a gap."""
+    return "\n".join(" ".join(line.split()) for line in text.splitlines() if line.strip())
 
 
 def storable(found: Iterable[str]) -> bool:

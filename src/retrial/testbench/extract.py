@@ -14,7 +14,7 @@ from retrial.core.syntax import UNREADABLE, compiles, tree_of
 
 __all__ = ["extract_code", "fenced"]
 
-_OPENING = re.compile(r"^([ \t]*)(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^`\n]*$")
+_OPENING = re.compile(r"^([ \t]*)(`{3,}+|~{3,}+)[ \t]*+([\w+#.-]*+)[^`\n]*+$")
 _PYTHON = ("", "py", "python", "python3", "py3", "ipython", "pycon")
 _STARTS = re.compile(
     r"^(?:async\s+def|def|class|import|from|@|if|for|while|with|try|return)\b|^@|^\w+\s*(?::[^=]+)?=[^=]"

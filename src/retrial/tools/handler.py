@@ -45,9 +45,12 @@ class ToolHandler:
             EffectError: if the tool's world is away, or a guard broke: then nothing was called.
         """
         tool = self._registry[effect.tool]
-        problems = tool.problems(effect.arguments)
+        try:
+            problems = tool.problems(effect.arguments)
+        except RecursionError:
+            problems = ["the arguments are nested too deeply"]
         if problems:
-            return ToolResult(value="; ".join(problems), error="InvalidArguments")
+            return ToolResult(value=_short("; ".join(problems)), error="InvalidArguments")
         refused = await self._refused(tool, ToolCall(id=key, name=effect.tool, arguments=effect.arguments))
         if refused is not None:
             return ToolResult(value=refused, error="Refused")
@@ -112,7 +115,9 @@ async def _called(tool: Tool[..., Any], values: dict[str, Any]) -> ToolResult:
         raise
     except tool.environmental as error:
         raise ToolError(f"tool {tool.spec.name!r}: {_told(error)}") from error
-    except (Exception, SystemExit, asyncio.CancelledError) as error:
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # SystemExit and what libraries derive beside it are the tool's.
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise
@@ -126,16 +131,30 @@ async def _called(tool: Tool[..., Any], values: dict[str, Any]) -> ToolResult:
 
 def _told(error: BaseException) -> str:
     """An exception in a line or two."""
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    words = _text(error)
+    return _short(f"{type(error).__name__}: {words}" if words else type(error).__name__)
+
+
+def _short(text: str) -> str:
     return text if len(text) <= LONGEST_FAULT else f"{text[:LONGEST_FAULT]}..."
+
+
+def _text(value: object) -> str:
+    """A value as text; one whose text cannot be made, or that no prompt can hold, all the same."""
+    try:
+        return str(value).encode("utf-8", "backslashreplace").decode()
+    except Exception as error:  # noqa: BLE001 - whatever a stranger's __str__ does
+        return f"(a {type(value).__name__} without a text: {type(error).__name__})"
 
 
 def _json(value: Any) -> Any:
     """A result as JSON holds it; what it cannot hold, as text."""
     try:
-        return encode(value)
-    except ConfigError:
-        return str(value)
+        return _text(value) if isinstance(value, str) else encode(value)
+    except (ConfigError, ValueError, RecursionError):
+        return _text(value)
+    except Exception as error:  # noqa: BLE001 - the encoder asks an object for its repr, which may do anything
+        return f"(a {type(value).__name__} without a text: {type(error).__name__})"
 
 
 def _bounded(value: Any, most: int) -> Any:

@@ -14,6 +14,7 @@ from retrial.workbench.reply import changes_in
 __all__ = ["changed_copy"]
 
 _MOST_BYTES = 8 << 20
+_MOST_CHANGES = 500
 
 
 def changed_copy(files: Mapping[str, Entry], effect: RunCommand) -> tuple[dict[str, Entry], tuple[str, ...]]:
@@ -24,20 +25,22 @@ def changed_copy(files: Mapping[str, Entry], effect: RunCommand) -> tuple[dict[s
     """
     now = {name: file.content for name, file in files.items()}
     changes = changes_in(effect.output or "", now, effect.target)
+    if len(changes) > _MOST_CHANGES:
+        raise Refused(f"the reply changes {len(changes)} files, and {_MOST_CHANGES} are the most")
     if sum(len(content or b"") for content in changes.values()) > _MOST_BYTES:
         raise Refused(f"the reply writes more than {_MOST_BYTES >> 20} MB")
     restored = tuple(
         sorted(
             name
             for name in changes
-            if name == effect.junit or is_protected(name, effect.protected, effect.editable, effect.argv[1:])
+            if name == effect.junit or is_protected(name, effect.protected, effect.editable, effect.argv)
         )
     )
     after = dict(files)
     for name, content in changes.items():
         if name in restored:
             continue
-        if name not in files and shadows(name, files):
+        if name not in files and shadows(name, files, effect.argv):
             raise Refused(f"the new file {name!r} would be imported in place of another module; give it another name")
         if content is None:
             after.pop(name, None)

@@ -73,6 +73,7 @@ class CommandHandler:
         tool = find_tool(effect.argv[0], files, links)
         self._sandbox()
         restored: tuple[str, ...] = ()
+        before = files
         try:
             if effect.output is not None:
                 files, restored = changed_copy(files, effect)
@@ -80,7 +81,8 @@ class CommandHandler:
             return CommandReport(exit_code=None, refusal=str(refusal))
         if effect.junit is not None:
             files.pop(effect.junit, None)  # One that was there before says nothing about this attempt.
-        return Job(effect=effect, files=files, links=links, tool=tool, restored=restored)
+        changed = frozenset(name for name, file in files.items() if before.get(name) != file)
+        return Job(effect=effect, files=files, links=links, tool=tool, restored=restored, changed=changed)
 
 
 def _project(effect: RunCommand) -> dict[str, Entry]:

@@ -26,6 +26,7 @@ __all__ = ["main"]
 
 _NOT_DUMPABLE = (4, 0, 0, 0, 0)
 _CHUNK = 1 << 16
+_PIPE = 1 << 20
 _COPY = "project-copy"
 
 
@@ -85,8 +86,9 @@ def _run(order: dict[str, Any]) -> dict[str, Any]:
                     child.wait(max(ends - time.monotonic(), 0))
                 break
     timed_out = child.poll() is None
-    while output.take(child.stdout.fileno()):
-        pass
+    for _ in range(_PIPE // _CHUNK):  # What is left in the pipe; whoever still writes is not waited for.
+        if not output.take(child.stdout.fileno()):
+            break
     return {"exit_code": child.returncode, "timed_out": timed_out, **output.kept()}
 
 

@@ -53,6 +53,8 @@ def checks_in(report: bytes, clean: Callable[[str, int], str]) -> tuple[Check, .
     except (ET.ParseError, ValueError) as error:
         raise BadReport(f"it is no XML ({error})") from None
     cases = list(root.iter("testcase"))
+    if not cases:
+        raise BadReport("it holds no test")
     if len(cases) > _MOST_TESTS:
         raise BadReport(f"it holds more than {_MOST_TESTS} tests")
     return tuple(_check(case, clean) for case in cases)
@@ -65,8 +67,10 @@ def _check(case: ET.Element, clean: Callable[[str, int], str]) -> Check:
         found = case.find(kind)
         if found is not None:
             return Check(name=name, passed=False, message=clean(_message(found), _MESSAGE) or "it failed")
-    if case.find("skipped") is not None:
-        return Check(name=name, passed=False, message="it was skipped", kind="not_run")
+    skipped = case.find("skipped")
+    if skipped is not None:
+        where = clean(skipped.text or "", _MESSAGE).strip()
+        return Check(name=name, passed=False, message=where or "it was skipped", kind="not_run")
     return Check(name=name, passed=True)
 
 

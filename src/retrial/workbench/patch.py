@@ -16,6 +16,8 @@ __all__ = ["FilePatch", "Hunk", "applied", "looks_like_patch", "read_patch"]
 
 _HEADER = re.compile(r"^@@(?: -(?P<start>\d+)(?:,\d+)? \+\d+(?:,\d+)? @@)?.*$")
 _BEGINNING = re.compile(r"^--- .+\n\+\+\+ .+\n@@", re.MULTILINE)
+_MOST_WORK = 100_000_000
+"""Lines times lines that may have to be compared to find where hunks belong, which takes a second or two."""
 _UNREADABLE = {
     "new file mode 120000": "makes a link, which no reply may",
     "new mode 120000": "makes a link, which no reply may",
@@ -131,6 +133,9 @@ def applied(content: str, patch: FilePatch) -> str:
     Raises:
         Refused: naming the file, the hunk and the first line that is not there.
     """
+    size = content.count("\n") + 1
+    if sum((size + len(hunk.lines)) * (len(hunk.lines) + 1) for hunk in patch.hunks) > _MOST_WORK:
+        raise Refused(f"the diff of {patch.old or patch.new!r} is too long to be looked for; give the file whole")
     returns = "\r" if content.count("\r\n") * 2 > content.count("\n") else ""
     lines = content.split("\n") if content else []
     last = lines.pop() if lines else ""

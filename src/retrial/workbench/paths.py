@@ -17,6 +17,8 @@ LINKED = frozenset({"node_modules", ".venv", "venv"})
 """Folders of installed packages at the top of a project: not copied, but readable where they stand."""
 
 _LONGEST = 250
+_LONGEST_NAME = 255
+"""Bytes of one name, which is what file systems hold."""
 
 
 class Refused(Exception):
@@ -38,8 +40,14 @@ def safe_path(text: str) -> str:
     path = PurePosixPath(text)
     if not path.parts or not text.isprintable() or "\\" in text or len(text) > _LONGEST:
         raise Refused(f"the path {text[:_LONGEST]!r} is none that a project can hold")
+    if any(len(part.encode()) > _LONGEST_NAME for part in path.parts):
+        raise Refused(f"the path {text!r} holds a name of more than {_LONGEST_NAME} bytes")
     if path.is_absolute() or ".." in path.parts or path.parts[0].startswith("~"):
         raise Refused(f"the path {text!r} leads out of the project")
-    if any(part.casefold() in LEFT_OUT for part in path.parts) or path.parts[0] in LINKED:
+    if (
+        any(part.casefold() in LEFT_OUT for part in path.parts)
+        or path.parts[0] in LINKED
+        or "node_modules" in path.parts
+    ):
         raise Refused(f"the path {text!r} lies in a folder that is not the project's own")
     return str(path)

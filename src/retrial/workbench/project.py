@@ -51,11 +51,13 @@ def read_project(folder: Path) -> dict[str, Entry]:
                 raise ConfigError(f"the project's {name!r} is a link that leads out of it; replace it by a copy")
             if not real.is_file():
                 continue
-            found[name] = Entry(content=real.read_bytes(), executable=bool(real.stat().st_mode & 0o100))
+            with real.open("rb") as file:
+                content = file.read(MOST_BYTES - size + 1)
+            found[name] = Entry(content=content, executable=bool(real.stat().st_mode & 0o100))
             name.encode("utf-8")
-        except (OSError, UnicodeError) as error:
+        except (OSError, UnicodeError, RuntimeError) as error:  # A link to itself is a RuntimeError before 3.13.
             raise ConfigError(f"the project's {name!r} cannot be read: {error}") from error
-        size += len(found[name].content)
+        size += len(content)
         if len(found) > MOST_FILES or size > MOST_BYTES:
             raise ConfigError(
                 f"the project {str(folder)!r} has more than {MOST_FILES} files or {MOST_BYTES >> 20} MB; "
@@ -65,7 +67,7 @@ def read_project(folder: Path) -> dict[str, Entry]:
 
 
 def _walk(root: Path) -> Iterator[Path]:
-    for top, folders, files in os.walk(root):
+    for top, folders, files in os.walk(root, onerror=_unreadable):
         left_out = {*LEFT_OUT, *CACHES, *(LINKED if Path(top) == root else ())}
         if "Cargo.toml" in files:
             left_out.add("target")
@@ -73,6 +75,15 @@ def _walk(root: Path) -> Iterator[Path]:
             raise ConfigError(f"the project's {name!r} is a link to a folder; replace it by a copy")
         folders[:] = sorted(name for name in folders if name not in left_out)
         yield from (Path(top) / name for name in sorted(files))
+
+
+def _unreadable(error: OSError) -> None:
+    """A folder that is skipped could be the one with the tests.
+
+    Raises:
+        ConfigError: always.
+    """
+    raise ConfigError(f"a folder of the project cannot be read: {error}") from error
 
 
 def linked_folders(folder: Path) -> dict[str, str]:

@@ -6,7 +6,8 @@ import functools
 import re
 import sys
 from collections.abc import Iterable, Mapping
-from pathlib import PurePosixPath
+
+from retrial.workbench.named import modules_of, names_in
 
 __all__ = ["STEERING", "TESTS", "is_protected", "matches", "shadows"]
 
@@ -14,15 +15,23 @@ TESTS = (
     *(f"{name}/**" for name in ("test", "tests", "spec", "specs", "__tests__", "testing", "fixtures")),
     *(f"**/{name}/**" for name in ("test", "tests", "__tests__", "spec")),
     *(
-        "test_*.py",
-        "*_test.py",
-        "*_tests.py",
+        "test_*.*",
+        "test-*.*",
+        "*_test.*",
+        "*_tests.*",
         "*.test.*",
+        "test.*",
+        "tests.*",
         "*.spec.*",
         "*-test.*",
         "*_spec.rb",
-        "*_test.go",
-        "*_test.rs",
+        "*Test.java",
+        "*Tests.java",
+        "*Test.kt",
+        "*Tests.cs",
+        "*Test.php",
+        "*.bats",
+        "*.snap",
     ),
 )
 """What tests are usually called; a task's own ``protected`` takes its place."""
@@ -34,6 +43,18 @@ STEERING = (
     *("*.config.cjs", "*.config.mts", ".babelrc*", "tsconfig*.json", ".nycrc*", ".swcrc"),
     *("Cargo.toml", "Cargo.lock", "build.rs", ".cargo/**", "rust-toolchain*", "go.mod", "go.sum"),
     *("Makefile", "makefile", "GNUmakefile", "*.mk", "CMakeLists.txt", "justfile", "Gemfile*", "Rakefile", ".rspec"),
+    *("pom.xml", "build.gradle*", "settings.gradle*", "gradlew*", "meson.build", "composer.json", "phpunit.xml*"),
+    *(
+        "deno.json*",
+        "bunfig.toml",
+        "pnpm-workspace.yaml",
+        "pnpm-lock.yaml",
+        "yarn.lock",
+        ".yarnrc*",
+        ".pnp.*",
+        "mix.exs",
+    ),
+    *("**/*.egg-info/**", "**/*.dist-info/**", ".config/nextest.toml", "karma.conf.*", "vitest.workspace.*"),
     *(".env", ".envrc", ".python-version", ".tool-versions"),
 )
 """Files that steer runners and build tools: always protected, unless a task names them as ``editable``."""
@@ -71,19 +92,23 @@ def is_protected(path: str, protected: Iterable[str] | None, editable: Iterable[
     """Tell whether a reply may not touch ``path``.
 
     ``protected`` are the task's patterns (None for the usual names of tests), ``editable`` those that come before all
-    others, and ``words`` those of the command: a script that it names is not the reply's to write.
+    others, and ``words`` the command's: a script that it names, as a path, as a module to run or within a text for a
+    shell, is not the reply's to write.
 
     >>> is_protected("conftest.py", [], [], []), is_protected("src/slug.py", None, [], ["pytest"])
     (True, False)
     """
     if matches(path, editable):
         return False
-    named = {str(PurePosixPath(word)) for word in words}
-    return path in named or matches(path, STEERING) or matches(path, TESTS if protected is None else protected)
+    return (
+        path in names_in(words) or matches(path, STEERING) or matches(path, TESTS if protected is None else protected)
+    )
 
 
-def shadows(path: str, files: Mapping[str, object]) -> bool:
+def shadows(path: str, files: Mapping[str, object], words: Iterable[str] = ()) -> bool:
     """Tell whether a new file would be imported in place of a module of the runner or the standard library.
+
+    ``words`` are the command's: a module that it runs with ``-m`` is a runner, too.
 
     >>> shadows("random.py", {}), shadows("src/unittest/__init__.py", {}), shadows("src/app/random.py", {})
     (True, True, False)
@@ -92,4 +117,4 @@ def shadows(path: str, files: Mapping[str, object]) -> bool:
     first = name.partition("/")[0]
     module = first.partition(".")[0]
     has = any(other == path or other.startswith(f"{parent}/{module}/".lstrip("/")) for other in files)
-    return not has and module in _SHADOWED and path.endswith((".py", ".pyc", ".so"))
+    return not has and module in _SHADOWED | modules_of(words) and path.endswith((".py", ".pyc", ".so"))

@@ -15,11 +15,13 @@ from retrial.workbench.paths import Refused, safe_path
 
 __all__ = ["Block", "blocks_in", "changes_in"]
 
-_FENCE = re.compile(r"^ {0,3}(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>[^`]*)$")
+_FENCE = re.compile(r"^ {0,3}(?P<marks>`{3,}+|~{3,}+)[ \t]*+(?P<info>[^`]*+)$")
 _PATH = re.compile(r"^(?=.*[./])(?!\d+\.\d*$)[\w@~./+-][\w@~./+() -]*$")
 _PREFIX = re.compile(r"^(?:new |updated? )?(?:file(?:name)?|path)\s*[:=]\s*", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(?:^|\s)(?:path|file|filename|title|name)\s*=\s*[\"']?([^\"'\s}]+)")
-_COMMENT = re.compile(r"^\s*(?:#|//|--|/\*|<!--)\s*(\S+?)\s*(?:\*/|-->)?\s*$")
+_COMMENT = re.compile(r"^\s*+(?:#|//|--|/\*|<!--)\s*+(\S+?)\s*+(?:(?:\*/|-->)\s*+)?$")
+
+_LONGEST = 8 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +72,8 @@ def changes_in(reply: str, files: Mapping[str, bytes], target: str | None = None
     Raises:
         Refused: if it asks for nothing, for what cannot be, or for a path outside.
     """
-    if not reply.strip():
-        raise Refused("the reply is empty")
+    if not reply.strip() or len(reply) > _LONGEST:
+        raise Refused(f"the reply is longer than {_LONGEST} characters" if reply.strip() else "the reply is empty")
     blocks = blocks_in(reply)
     patches = [block.text for block in blocks if _is_patch(block)]
     if not blocks and looks_like_patch(reply):

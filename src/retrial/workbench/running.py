@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from retrial.core.effects import RunCommand
-from retrial.core.reports import CommandReport
+from retrial.core.reports import Check, CommandReport
 from retrial.errors import SandboxError
 from retrial.sandbox.program import Child, Ended, Limits, Program, Sandbox
 from retrial.workbench import junit
@@ -50,6 +50,8 @@ class Job:
     """The program of the command."""
     restored: tuple[str, ...] = ()
     """For the report."""
+    changed: frozenset[str] = frozenset()
+    """The files that the reply wrote."""
     interrupted: bool = False
     """Whether nobody waits for the outcome any more."""
 
@@ -141,4 +143,11 @@ def _with_checks(report: CommandReport, job: Job, content: str | None, places: t
         checks = junit.checks_in(base64.b64decode(content), lambda text, most: steady(text, places, most))
     except junit.BadReport as error:
         return replace(report, report_error=f"its report at {job.effect.junit} cannot be used: {error}")
-    return replace(report, checks=checks)
+    return replace(report, checks=tuple(_unless_skipped_by(job.changed, check) for check in checks))
+
+
+def _unless_skipped_by(changed: frozenset[str], check: Check) -> Check:
+    """A skipped test counts for nobody, unless the code under test is what skipped it: then it failed."""
+    if check.kind != "not_run" or check.message.partition(":")[0].removeprefix("./") not in changed:
+        return check
+    return Check(name=check.name, passed=False, message=f"the code under test skipped it, in {check.message}")

@@ -13,7 +13,7 @@ _TIMINGS = (
     (re.compile(r"\bin \d+(?:\.\d+)? ?m?s(?:econds)?\b(?: \(\d+:\d\d:\d\d\))?"), "in some time"),
     (re.compile(r"\(\d+(?:\.\d+)? ?m?s\)"), "(some time)"),
     (re.compile(r"\bduration_ms:? \d+(?:\.\d+)?"), "duration_ms some"),
-    (re.compile(r"^(\W*(?:Time|Duration):?\s+)\d.*$", re.MULTILINE), r"\1some"),
+    (re.compile(r"^([^\w\n]*+(?:Time|Duration):?[ \t]+)\d.*$", re.MULTILINE), r"\1some"),
 )
 _HEADERS = re.compile(r"^(?:platform .* -- Python|rootdir: |plugins: |cachedir: |configfile: ).*\n?", re.MULTILINE)
 
