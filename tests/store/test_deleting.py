@@ -19,9 +19,12 @@ from retrial.core.tasks import Lesson, Status
 from retrial.errors import JournalError, RunBusy, RunRedacted
 from retrial.log.deletions import deleted_lessons
 from retrial.log.views import result_of, transcript, trials
+from retrial.memory.trajectories import Trajectory
 from retrial.store import LessonBook, SqliteStore
 from retrial.store.erasing import compact
+from retrial.store.insights import InsightShelf
 from retrial.store.schema import APPLICATION_ID, MIGRATIONS
+from retrial.store.trajectories import TrajectoryShelf
 from worlds import Model, engine_with, reply, said
 
 WORD = "xylophone"
@@ -81,6 +84,23 @@ async def test_a_deleted_lesson_is_nowhere(path):
     await engine.close()
     before, after = compact(str(path))
     assert after <= before
+    assert WORD.encode() not in bytes_of(path)
+
+
+async def test_what_the_bank_was_told_goes_too(path):
+    """Trajectories that carried the lesson, insights and operations that repeat it, and what an extractor was answered."""
+    engine, book = await learnt(path)
+    (lesson,) = await book.lessons()
+    trials, bank = TrajectoryShelf(engine.journal.writer), InsightShelf(engine.journal.writer)
+    tried = Trajectory(id="x", task_id="t", task="t", outcome="passed", steps=("right",), lessons=(SECRET,))
+    await trials.add(encode(tried), {"batch": 20}, "e", "me")
+    await bank.apply({"source": "e", "operations": [{"kind": "ADD", "text": f"As was learnt: {SECRET}"}]})
+    assert WORD in json.dumps([await bank.best(), await bank.journal(), encode(await trials.every())])
+    await book.delete([lesson.id])
+    assert WORD not in json.dumps([await bank.best(), await bank.journal(), encode(await trials.every())])
+    assert len(await bank.best()) == len(await trials.every()) == 1
+    await engine.close()
+    compact(str(path))
     assert WORD.encode() not in bytes_of(path)
 
 

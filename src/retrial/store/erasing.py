@@ -24,7 +24,14 @@ from retrial.store.schema import REBUILD_INDEX, check_ours, migrate
 
 __all__ = ["HOLDERS", "Deletion", "compact", "delete", "outlook"]
 
-HOLDERS: tuple[tuple[str, str], ...] = (("lesson_change", "data"), ("lesson_change", "because"))
+HOLDERS: tuple[tuple[str, str], ...] = (
+    ("lesson_change", "data"),
+    ("lesson_change", "because"),
+    ("trajectory", "data"),
+    ("insight", "data"),
+    ("insight_operation", "data"),
+    ("insight_applied", "answer"),
+)
 """Tables beside the journal, and their columns of text, that may repeat what a lesson says."""
 
 BUSY_SECONDS = 60.0
@@ -132,7 +139,8 @@ def _erase(connection: sqlite3.Connection, lesson: Lesson, refuse: Callable[[Seq
             "UPDATE event SET data = ? WHERE seq = 0 AND run = (SELECT id FROM run WHERE name = ?)", (text, name)
         )
     for table, column in HOLDERS:
-        _clean(connection, redaction, table, column)
+        if table == "lesson_change" or _is_ours_alone(redaction, lesson):
+            _clean(connection, redaction, table, column)
     return list(runs)
 
 
@@ -142,7 +150,7 @@ def _found(connection: sqlite3.Connection, redaction: Redaction, lesson: Lesson)
     Of a lesson that nobody worded (an evaluator's output, or a few words that anybody says) only the runs are looked at
     in which it was a lesson.
     """
-    everywhere = redaction.telling and lesson.origin != "fallback"
+    everywhere = _is_ours_alone(redaction, lesson)
     where = "" if everywhere else "AND run IN (SELECT run FROM event WHERE instr(data, ?))"
     for probe in dict.fromkeys(redaction.probes):
         rows = connection.execute(
@@ -155,13 +163,21 @@ def _found(connection: sqlite3.Connection, redaction: Redaction, lesson: Lesson)
                 yield name, row, clean
 
 
+def _is_ours_alone(redaction: Redaction, lesson: Lesson) -> bool:
+    """Whether the words say of themselves that they are this lesson's, wherever they stand."""
+    return redaction.telling and lesson.origin != "fallback"
+
+
 def _clean(connection: sqlite3.Connection, redaction: Redaction, table: str, column: str) -> None:
     """Take the words out of one column, which holds JSON or plain text."""
-    rows = connection.execute(f"SELECT rowid, {column} FROM {table}").fetchall()  # noqa: S608 - ours
-    for row, text in rows:
+    held: dict[str, None] = {}
+    for probe in redaction.probes:
+        found = connection.execute(f"SELECT {column} FROM {table} WHERE {column} LIKE ?", (f"%{probe}%",))  # noqa: S608 - ours
+        held |= dict.fromkeys(text for (text,) in found)
+    for text in held:
         clean = _without(redaction, text)
         if clean != text:
-            connection.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (clean, row))  # noqa: S608 - ours
+            connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (clean, text))  # noqa: S608 - ours
 
 
 def _without(redaction: Redaction, text: str) -> str:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+import sys
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 from urllib.parse import urlsplit
 
 from retrial.core.messages import ToolResult, ToolSpec
@@ -104,6 +105,7 @@ def _client(server: Any, env: Mapping[str, str] | None) -> Client:
     """
     try:
         from mcp import Client, StdioServerParameters  # noqa: PLC0415 - a second of imports
+        from mcp.client.stdio import stdio_client  # noqa: PLC0415 - same
     except ImportError:
         raise ConfigError('tools of an MCP server need a library; install "retrial[mcp]"') from None
     if isinstance(server, str) and not server.startswith(("http://", "https://")):
@@ -111,7 +113,9 @@ def _client(server: Any, env: Mapping[str, str] | None) -> Client:
     if not _command(server):
         return Client(server)
     command, *arguments = cast("Sequence[str]", server) or [""]
-    return Client(StdioServerParameters(command=command, args=arguments, env=dict(env or {})))
+    parameters = StdioServerParameters(command=command, args=arguments, env=dict(env or {}))
+    # A process can write to a real stream alone, and a notebook or a test has put another in the place of sys.stderr.
+    return Client(stdio_client(parameters, errlog=cast("TextIO", sys.__stderr__)))
 
 
 async def _connected(client: Client, tools: asyncio.Future[list[Theirs]], closing: asyncio.Event) -> None:
