@@ -23,7 +23,8 @@ class JsonSchema:
     """Judges a reply by a JSON Schema, formats included. References to other documents are never fetched.
 
     Args:
-        schema: the schema, an object. Without ``$schema`` it is read as draft 2020-12.
+        schema: the schema, an object. Without ``$schema`` it is read as draft 2020-12. Nothing limits the time that a
+            ``pattern`` takes, so none may repeat what repeats already, as in ``(a+)+``.
         repair: whether a reply that is nearly JSON is mended before it is judged.
 
     The score is the share of the schema's places without a fault: 1 / (1 + faults), and 0 for a reply that is no JSON.

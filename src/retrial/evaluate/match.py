@@ -94,7 +94,10 @@ class Match:
 
 
 def exact(*, extract: str | None = None, show_expected: bool = False) -> Match:
-    """The answer is the expected one, spaces around it aside. ``extract`` takes the answer out of a reply."""
+    """The answer is the expected one, spaces around it aside. ``extract`` takes the answer out of a reply.
+
+    Nothing limits the time that ``extract`` takes, so it may not repeat what repeats already, as in ``(a+)+``.
+    """
     return Match("exact", _same, extract=extract, show_expected=show_expected)
 
 

@@ -42,7 +42,8 @@ class Rubric:
             ``max_sentences`` likewise.
         required: texts that have to stand in it, without regard to case.
         forbidden: texts that may not.
-        patterns: regular expressions that have to match somewhere.
+        patterns: regular expressions that have to match somewhere. Nothing limits the time that one takes, so none may
+            repeat what repeats already, as in ``(a+)+``: a long reply makes it try for hours.
         forbidden_patterns: those that may not.
         min_citations: the fewest citations.
         citation: what counts as one, a regular expression: ``[1]`` or a URL unless it is given.
