@@ -83,3 +83,12 @@ def test_models_have_names():
     assert model_name("openai:a") == "openai:a"
     assert model_name(FakeLLMClient(lambda request: "x", name="mine")) == "mine"
     assert model_name(lambda request: "x") == "scripted"
+
+
+@pytest.mark.parametrize("actor", [7, ["debate"], b"debate"])
+def test_an_actor_that_is_none_is_refused_with_what_it_can_be(actor, tmp_path):
+    """Before anything is asked or stored."""
+    with pytest.raises(ConfigError, match="give a function, or a spec"):
+        retrial.solve(
+            "q", validator=lambda task, output: True, model=lambda request: "", actor=actor, store=tmp_path / "s.db"
+        )

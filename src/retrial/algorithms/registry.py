@@ -68,9 +68,16 @@ def actor_from(actor: str | Mapping[str, Any] | None, evaluator: Mapping[str, An
     """Return who acts: a host function by its name, an algorithm by its spec, or None for the model.
 
     An algorithm that judges its own attempts does so by the spec ``evaluator``, unless its own spec says otherwise.
+
+    Raises:
+        ConfigError: if it is none of them, or the spec is none.
     """
     if actor is None or isinstance(actor, str):
         return actor
+    if not isinstance(actor, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] - a user's value
+        raise ConfigError(
+            f'actor={actor!r:.80} is not possible; give a function, or a spec such as {{"kind": "debate"}}'
+        )
     make = ALGORITHMS.get(str(actor.get("kind")))
     judges = make is not None and "evaluator" in inspect.signature(make).parameters
     if judges and evaluator is not None and not {"evaluator", "validator"} & {*actor}:
