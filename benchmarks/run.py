@@ -1,4 +1,4 @@
-"""Runs all benchmarks, one after the other: ``python benchmarks/run.py --quick`` takes about two minutes."""
+"""Runs all benchmarks, one after the other: ``python benchmarks/run.py --quick`` takes about three minutes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-BENCHMARKS = ("startup", "judge", "overhead", "store", "lessons", "peers")
+BENCHMARKS = ("startup", "judge", "overhead", "store", "lessons", "insights", "peers")
 
 
 def main() -> int:

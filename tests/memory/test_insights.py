@@ -207,3 +207,15 @@ def test_the_best_are_those_with_the_highest_score_and_then_the_newest_support()
     """Among equals the one supported last comes first."""
     bank = apply(listed("a", "b", "c"), Operation(kind="UPVOTE", target=2))
     assert [one.text for one in best(bank, 2)] == ["b", "c"]
+
+
+def test_a_journal_read_once_makes_the_same_bank():
+    """What reaches back is looked up beforehand, so that an undo needs no journal in memory."""
+    journal = [Operation(kind="ADD", text=f"insight {number}", number=number) for number in range(1, 5)]
+    journal += [
+        Operation(kind="UPVOTE", target=2, trajectory_ids=("bad",), number=5),
+        Operation(kind="UNDO", target=1, number=6),
+        Operation(kind="TAINT", text="bad", number=7),
+    ]
+    assert fold(iter(journal), journal[-2:]) == fold(journal)
+    assert [(one.id, one.score) for one in fold(journal).insights] == [(2, 2), (3, 2), (4, 2)]

@@ -6,7 +6,7 @@ them: that is how one is undone, and how everything that came from a bad traject
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from retrial.memory.copying import normalised
@@ -130,17 +130,23 @@ def apply(bank: Bank, operation: Operation) -> Bank:
     return replace(after, count=max(bank.count, operation.number))
 
 
-def fold(operations: Iterable[Operation]) -> Bank:
+def fold(operations: Iterable[Operation], reaching: Iterable[Operation] | None = None) -> Bank:
     """Return the bank that a journal makes: every operation in order, without those that are void.
+
+    An UNDO can be undone; of two that contradict each other the later one counts. ``reaching`` are the UNDO and TAINT
+    operations among them, numbered: where they are given, ``operations`` are read once and never held together.
 
     >>> added = Operation(kind="ADD", text="a", number=1)
     >>> fold([added, Operation(kind="UNDO", target=1, number=2)]).insights
     ()
     """
     entries = _numbered(operations)
-    bank, left_out = Bank(), void(entries)
+    if reaching is None:
+        entries = reaching = [*entries]
+    undone, tainted = _reversals([*reaching])
+    bank = Bank()
     for one in entries:
-        if one.number in left_out:
+        if one.number in undone or _is_from(one, tainted):
             # An id that was given once is never given again, whatever became of what had it.
             taken = (one.target or bank.next_id) + 1 if one.kind == "ADD" else 0
             bank = replace(bank, next_id=max(bank.next_id, taken), count=one.number)
@@ -152,11 +158,20 @@ def fold(operations: Iterable[Operation]) -> Bank:
 def void(operations: Sequence[Operation]) -> frozenset[int]:
     """Return the numbers of the operations that do not count: undone, or from a tainted trajectory.
 
-    An UNDO can be undone; of two that contradict each other the later one counts.
-
     >>> sorted(void([Operation(kind="ADD", number=1), Operation(kind="UNDO", target=1, number=2)]))
     [1]
     """
+    undone, tainted = _reversals(operations)
+    return frozenset(undone | {one.number for one in operations if _is_from(one, tainted)})
+
+
+def _is_from(operation: Operation, tainted: set[str]) -> bool:
+    """Whether an extractor asked for it who was shown one of these trajectories."""
+    return operation.kind in CONTENT and not tainted.isdisjoint(operation.trajectory_ids)
+
+
+def _reversals(operations: Sequence[Operation]) -> tuple[set[int], set[str]]:
+    """The numbers of the operations that are undone, and the trajectories that are tainted."""
     undone: set[int] = set()
     tainted: set[str] = set()
     for one in reversed(operations):
@@ -164,8 +179,7 @@ def void(operations: Sequence[Operation]) -> frozenset[int]:
             undone.add(one.target)
         elif one.number not in undone and one.kind == "TAINT":
             tainted.add(one.text)
-    found = {one.number for one in operations if one.kind in CONTENT and tainted & {*one.trajectory_ids}}
-    return frozenset(undone | found)
+    return undone, tainted
 
 
 def resolved(bank: Bank, operation: Operation, recalled: Mapping[str, int]) -> Operation:
@@ -197,12 +211,12 @@ def _skipped(operation: Operation, reason: str) -> Operation:
     return replace(operation, kind="SKIP", target=0, text=f"{operation.kind}{number}{text}", reason=reason)
 
 
-def _numbered(operations: Iterable[Operation]) -> list[Operation]:
+def _numbered(operations: Iterable[Operation]) -> Iterator[Operation]:
     """The operations, each with its number."""
-    found: list[Operation] = []
+    last = 0
     for one in operations:
-        found.append(one if one.number else replace(one, number=found[-1].number + 1 if found else 1))
-    return found
+        last = one.number or last + 1
+        yield one if one.number else replace(one, number=last)
 
 
 def _add(bank: Bank, operation: Operation) -> Bank:

@@ -1,16 +1,18 @@
 """The insight bank beside the journal: its operations, and the insights that they make.
 
-Operations are only ever added. The insights are kept as they stand, so that reading them does not fold the journal; a
-change that reaches back, such as undoing one, folds it anew.
+Operations are only ever added. The insights are kept as they stand, so that neither reading them nor adding to them
+folds the journal; a change that reaches back, such as undoing one, folds it anew, one operation at a time. From which
+operations and trajectories an insight came grows for as long as it lives, and is read only by who asks for it.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any
 
 from retrial.core.codec import decode, encode
@@ -30,8 +32,12 @@ class InsightShelf:
         self._writer = writer
 
     async def best(self, count: int | None = None) -> list[Mapping[str, Any]]:
-        """Return the highest-scored insights as JSON values, all of them if no number is given."""
-        return await self._writer.do(lambda connection: [encode(one) for one in best(_bank(connection), count)])
+        """Return the highest-scored insights as JSON values without where they came from, all if no number is given."""
+
+        def read(connection: sqlite3.Connection) -> list[Mapping[str, Any]]:
+            return [_plain(one) for one in best(_bank(connection), count)]
+
+        return await self._writer.do(read)
 
     async def apply(self, item: Mapping[str, Any]) -> Mapping[str, Any]:
         """Record the operations that an extractor asked for, once for each ``source``, and return what became of them.
@@ -60,31 +66,36 @@ class InsightShelf:
         """Record what a person did to the bank, and return it with its number."""
         return await self._writer.do(lambda connection: _record(connection, [operation], recalled={})[0])
 
-    async def journal(self) -> list[Mapping[str, Any]]:
-        """Return every operation in order: ``operation``, and what it changed, ``before`` and ``after``, by id."""
+    async def journal(self, limit: int | None = None) -> list[Mapping[str, Any]]:
+        """Return the newest operations in order, all if no number is given.
+
+        Each holds ``operation``, and what it changed, ``before`` and ``after``, by id.
+        """
 
         def read(connection: sqlite3.Connection) -> list[Mapping[str, Any]]:
-            rows = connection.execute("SELECT data FROM insight_operation ORDER BY number")
-            return [json.loads(data) for (data,) in rows.fetchall()]
+            newest = "SELECT data FROM insight_operation ORDER BY number DESC LIMIT ?"
+            rows = connection.execute(newest, (-1 if limit is None else limit,)).fetchall()
+            return [json.loads(data) for (data,) in reversed(rows)]
 
         return await self._writer.do(read)
 
     async def bank(self) -> Bank:
-        """Return the bank as it stands."""
-        return await self._writer.do(_bank)
+        """Return the bank as it stands, each insight with where it came from."""
+        return await self._writer.do(_traced)
 
 
 def _record(
     connection: sqlite3.Connection, operations: Sequence[Operation], recalled: Mapping[str, int]
 ) -> list[Operation]:
     """Add operations to the journal and bring the insights up to date."""
-    bank = before_all = _bank(connection)
+    reaching = any(one.kind in REACHES_BACK for one in operations)
+    bank = before_all = _traced(connection) if reaching else _bank(connection)
     recorded: list[Operation] = []
     for asked in operations:
         at = asked.at or datetime.now(UTC).isoformat(timespec="seconds")
         one = resolved(bank, replace(asked, number=bank.count + 1, at=at), recalled)
         if one.kind in REACHES_BACK:
-            after = fold([*_operations(connection), one])
+            after = _folded(connection, one)
             _mark_tainted(connection, one)
         else:
             after = apply(bank, one)
@@ -93,6 +104,9 @@ def _record(
         connection.execute("INSERT INTO insight_operation VALUES (?, ?, ?, ?)", values)
         bank = after
         recorded.append(one)
+    if reaching:
+        connection.execute("DELETE FROM insight_trace")
+        before_all = replace(before_all, insights=tuple(replace(one, history=()) for one in before_all.insights))
     _keep(connection, before_all, bank)
     return recorded
 
@@ -113,7 +127,7 @@ def _brief(one: Insight) -> dict[str, Any]:
 
 
 def _bank(connection: sqlite3.Connection) -> Bank:
-    """The bank as it stands."""
+    """The bank as it stands, without where the insights came from."""
     rows = connection.execute("SELECT data FROM insight ORDER BY id").fetchall()
     (count,) = connection.execute("SELECT coalesce(max(number), 0) FROM insight_operation").fetchone()
     added = connection.execute(
@@ -123,19 +137,52 @@ def _bank(connection: sqlite3.Connection) -> Bank:
     return Bank(insights=insights, next_id=added[0] + 1 if added else 1, count=count)
 
 
+def _traced(connection: sqlite3.Connection) -> Bank:
+    """The bank as it stands, with where the insights came from."""
+    bank = _bank(connection)
+    return replace(bank, insights=tuple(_with_trace(connection, one) for one in bank.insights))
+
+
+def _with_trace(connection: sqlite3.Connection, one: Insight) -> Insight:
+    """An insight with the operations that changed it, and the trajectories of those that supported it."""
+    rows = connection.execute(
+        "SELECT number, kind <> 'DOWNVOTE', json_extract(data, '$.operation.trajectory_ids') "
+        "FROM insight_trace JOIN insight_operation ON number = insight_trace.operation WHERE insight = ? ORDER BY 1",
+        (one.id,),
+    ).fetchall()
+    sources = dict.fromkeys(name for _, supports, names in rows if supports for name in json.loads(names or "[]"))
+    return replace(one, history=tuple(number for number, _, _ in rows), trajectory_ids=tuple(sources))
+
+
 def _keep(connection: sqlite3.Connection, before: Bank, after: Bank) -> None:
-    """Write what changed."""
+    """Write what changed; of where an insight came from, what ``before`` did not know of."""
     old = {one.id: one for one in before.insights}
     kept = {one.id for one in after.insights}
-    connection.executemany("DELETE FROM insight WHERE id = ?", [(name,) for name in old if name not in kept])
+    gone = [(name,) for name in old if name not in kept]
+    connection.executemany("DELETE FROM insight WHERE id = ?", gone)
+    connection.executemany("DELETE FROM insight_trace WHERE insight = ?", gone)
     changed = [one for one in after.insights if old.get(one.id) != one]
-    rows = [(one.id, json.dumps(encode(one))) for one in changed]
+    rows = [(one.id, json.dumps(_plain(one))) for one in changed]
     connection.executemany("INSERT OR REPLACE INTO insight VALUES (?, ?)", rows)
+    trace = [(one.id, number) for one in changed for number in one.history]
+    connection.executemany("INSERT OR IGNORE INTO insight_trace VALUES (?, ?)", trace)
 
 
-def _operations(connection: sqlite3.Connection) -> list[Operation]:
-    rows = connection.execute("SELECT data FROM insight_operation ORDER BY number").fetchall()
-    return [decode(Operation, json.loads(data)["operation"]) for (data,) in rows]
+def _plain(one: Insight) -> dict[str, Any]:
+    """An insight as JSON values, without where it came from."""
+    return encode(replace(one, history=(), trajectory_ids=()))
+
+
+def _folded(connection: sqlite3.Connection, last: Operation) -> Bank:
+    """The bank that the journal and one more operation make; the journal is read as it is folded."""
+    reaching = [*_operations(connection, "WHERE kind IN ('UNDO', 'TAINT')"), last]
+    return fold(chain(_operations(connection), [last]), reaching)
+
+
+def _operations(connection: sqlite3.Connection, condition: str = "") -> Iterator[Operation]:
+    """The operations that meet a condition, in order."""
+    rows = connection.execute(f"SELECT data FROM insight_operation {condition} ORDER BY number")  # noqa: S608 - ours
+    return (decode(Operation, json.loads(data)["operation"]) for (data,) in rows)
 
 
 def _recalled(connection: sqlite3.Connection, operations: Iterable[Operation]) -> dict[str, int]:

@@ -153,6 +153,17 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX insight_operation_on ON insight_operation (target, kind);
     CREATE TABLE insight_applied (source TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID;
     """,
+    """
+    CREATE TABLE insight_trace (
+        insight INTEGER NOT NULL,
+        operation INTEGER NOT NULL,
+        PRIMARY KEY (insight, operation)
+    ) WITHOUT ROWID;
+    INSERT INTO insight_trace SELECT DISTINCT insight.id, step.value FROM insight, json_each(data, '$.history') AS step;
+    UPDATE insight SET data = json_remove(data, '$.history', '$.trajectory_ids');
+    DROP INDEX trajectory_of_task;
+    CREATE INDEX trajectory_of_task ON trajectory (task_id, passed, tainted);
+    """,
 )
 """The first one makes an empty file a store.
 
@@ -163,7 +174,8 @@ Lessons have numbers of their own, which compacting the file does not change. Th
 texts; the index and the number of lessons that hold each word follow by triggers, whoever writes. ``trial`` and
 ``lesson_use`` are a fold of the events up to the one that ``folded`` names, and can be thrown away.
 
-``insight`` is a fold of ``insight_operation``, kept so that reading the bank does not need the whole journal."""
+``insight`` and ``insight_trace``, which operations made each insight, are a fold of ``insight_operation``, kept so that
+neither reading the bank nor adding to it needs the whole journal."""
 
 
 REBUILD_INDEX = (

@@ -72,10 +72,10 @@ class TrajectoryShelf:
 
         def read(connection: sqlite3.Connection) -> Mapping[str, Any]:
             row = connection.execute("SELECT number FROM extraction WHERE run_id = ?", (run_id,)).fetchone()
-            new = _of(connection, "extraction = ?", row or (0,))
-            tasks = list(dict.fromkeys(one.task_id for one in new))
-            mine = {one.id for one in new}
-            earlier = [one for task in tasks for one in _of(connection, "task_id = ?", (task,)) if one.id not in mine]
+            batch = row[0] if row else 0
+            new = _of_batch(connection, batch)
+            tasks = dict.fromkeys(one.task_id for one in new)
+            earlier = [one for task in tasks for one in _before(connection, task, batch)]
             return encode(chosen(new, earlier))
 
         return await self._writer.do(read)
@@ -189,13 +189,23 @@ def _counts(connection: sqlite3.Connection, words: Iterable[str]) -> dict[str, i
     return {word: found[0] for word, found in held.items() if found}
 
 
-def _of(connection: sqlite3.Connection, condition: str, values: Sequence[object]) -> list[Trajectory]:
-    """The sound trajectories that meet a condition, oldest first."""
+def _of_batch(connection: sqlite3.Connection, batch: int) -> list[Trajectory]:
+    """The sound trajectories of a batch, oldest first."""
     rows = connection.execute(
-        f"SELECT data FROM trajectory WHERE {condition} AND NOT tainted ORDER BY number",  # noqa: S608 - ours
-        values,
+        "SELECT data FROM trajectory WHERE extraction = ? AND NOT tainted ORDER BY number", (batch,)
     )
     return [decode(Trajectory, json.loads(data)) for (data,) in rows.fetchall()]
+
+
+def _before(connection: sqlite3.Connection, task_id: str, batch: int) -> list[Trajectory]:
+    """A task's newest failure and newest pass from before a batch: nothing else of it can be compared."""
+    (first,) = connection.execute("SELECT min(number) FROM trajectory WHERE extraction = ?", (batch,)).fetchone()
+    newest = (
+        "SELECT data FROM trajectory WHERE task_id = ? AND passed = ? AND tainted = 0 AND number < ? "
+        "ORDER BY number DESC LIMIT 1"
+    )
+    rows = [connection.execute(newest, (task_id, passed, first)).fetchone() for passed in (0, 1)]
+    return [decode(Trajectory, json.loads(row[0])) for row in rows if row]
 
 
 def _data(connection: sqlite3.Connection, number: int) -> str:
