@@ -92,3 +92,20 @@ def test_an_actor_that_is_none_is_refused_with_what_it_can_be(actor, tmp_path):
         retrial.solve(
             "q", validator=lambda task, output: True, model=lambda request: "", actor=actor, store=tmp_path / "s.db"
         )
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"answr": "42"}, "solve takes no 'answr'; did you mean 'answer'?"),
+        (
+            {"answer": "42", "evaluator": {"kind": "numeric", "abslute": 1}},
+            "takes no 'abslute'; did you mean 'absolute'?",
+        ),
+    ],
+)
+def test_a_misspelt_option_is_named_with_the_nearest(options, words):
+    """Not what is missing without it, nor the name of a method of ours."""
+    with pytest.raises(ConfigError) as raised:
+        retrial.solve("How far is it?", **options)
+    assert words in str(raised.value)

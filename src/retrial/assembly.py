@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import difflib
+import inspect
 import os
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -146,6 +148,7 @@ async def solve_async(
     **options: Any,
 ) -> Result:
     """Solve one task by its tests, as ``solve`` does, within a running event loop."""
+    _refuse_unknown(options)
     watch = watcher(on_attempt, on_lesson)
     asserts = _asserts(tests)
     if not isinstance(task, Task):
@@ -256,6 +259,16 @@ def _in_a_thread(work: Callable[[], Result]) -> Result:
     if isinstance(end, BaseException):
         raise end
     return end
+
+
+def _refuse_unknown(options: Mapping[str, Any]) -> None:
+    """Refuse an option that is none, before what is missing without it is complained of."""
+    known = {*inspect.signature(assemble).parameters, *RECIPE_OPTIONS}
+    for name in options:
+        if name not in known:
+            near = difflib.get_close_matches(name, known | {*inspect.signature(solve_async).parameters}, 1)
+            hint = f"did you mean {near[0]!r}?" if near else "help(retrial.solve) lists the options"
+            raise ConfigError(f"solve takes no {name!r}; {hint}")
 
 
 def _refuse_missing_model(model: Model | None, roles: Mapping[str, Model], algorithm: Algorithm) -> None:

@@ -251,7 +251,7 @@ def _known(data: Mapping[str, Any], name: str, path: Path, text: str) -> dict[st
     for number, item in enumerate(cast("list[Any]", [value] if isinstance(value, str) else value), 1):
         file = cast("dict[str, Any]", item).get("file") if isinstance(item, dict) and len(item) == 1 else None  # pyright: ignore[reportUnknownArgumentType]
         if isinstance(file, str):
-            known[file] = _text(path.parent / file)
+            known[file] = _text(path.parent / file, f"{name} of {path} names it")
         elif isinstance(item, str):
             known[f"{name} {number}" if isinstance(value, list) else name] = item
         else:
@@ -277,14 +277,12 @@ def _cases(data: Mapping[str, Any], style: str, path: Path, text: str) -> tuple[
     return case_tests(pairs)
 
 
-def _text(path: Path) -> str:
+def _text(path: Path, advice: str = "check the name, or make one with `retrial new NAME`") -> str:
     """A file's text."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise ConfigError(
-            f"cannot read {path}: {error.strerror}; check the name, or make one with `retrial new NAME`"
-        ) from error
+        raise ConfigError(f"cannot read {path}: {error.strerror}; {advice}") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path} is not UTF-8 (byte {error.start}); save it as UTF-8") from error
 

@@ -37,6 +37,7 @@ def test_an_algorithm_that_judges_its_attempts_takes_the_tasks_evaluator():
     [
         ({"kind": "debat"}, "did you mean 'debate'"),
         ({"kind": "zzz"}, "it can be one of best_of, debate"),
+        ({"kind": "best_of"}, r"needs n and evaluator"),
         ({"kind": "debate", "agent": 3}, "takes no 'agent'; did you mean 'agents'"),
         ({"kind": "debate", "agents": "many"}, "agents='many' is not possible; it can be a whole number"),
         ({"kind": "debate", "agents": 9}, "agents=9 is not possible; it can be 2 to 7"),

@@ -122,7 +122,7 @@ def test_an_algorithm_that_judges_uses_the_tasks_tests(folder, retrial):
         (["--algorithm", "debate", "--set", "agents=9"], "agents=9 is not possible; it can be 2 to 7"),
         (["--algorithm", "debate", "--set", "agents"], "write NAME=VALUE"),
         (["--set", "agents=3"], "name one with --algorithm"),
-        (["--algorithm", "best_of"], "'n'"),
+        (["--algorithm", "best_of"], "algorithm 'best_of' needs n; on the command line: --set n=5"),
     ],
 )
 def test_mistakes_are_answered_before_anything_is_paid(folder, retrial, words, message):

@@ -222,7 +222,9 @@ def test_output_is_for_one_task_and_one_answer(folder, retrial):
     (folder / "bytes.py").write_bytes(b"x = '\xff'")
     bad = retrial("check", one, "--output", "bytes.py")
     assert (bad.exit_code, "bytes.py is not UTF-8 (byte 5)" in bad.stderr) == (4, True)
-    assert retrial("check", one, "--good", "gone.py").exit_code == 11
+    gone = retrial("check", one, "--good", "gone.py")
+    assert gone.exit_code == 4
+    assert "cannot read 'gone.py': No such file or directory; check the name" in gone.stderr
     assert retrial("check", folder / "gone.toml").exit_code == 4
 
 
@@ -234,6 +236,7 @@ def test_a_gate_stands_before_a_run(folder, retrial):
     assert done.exit_code == 0, done.stderr
     assert "1 evaluator proved sound" in done.stderr
     gate = done.stderr.partition("retrial show ")[2].split()[0]
+    assert "evaluator sound" in retrial("runs").stdout
     shown = retrial("show", gate)
     assert "sound" in shown.stdout
     assert "known_good 1" in shown.stdout
@@ -287,3 +290,11 @@ def test_a_shared_process_is_said(folder, retrial):
     model = make_recording(folder / "r.rec", [folder / "r.toml"], lambda request: code)
     assert retrial("run", "r.toml", "--model", model).exit_code == 0
     assert "tests and code share a process" in retrial("show", "last").stdout
+
+
+def test_a_known_output_whose_file_is_missing_is_named_with_its_field(folder, retrial):
+    """The advice is about the field that names the file, not about making a task."""
+    done = retrial("check", write_task(folder, extra='known_bad = [{ file = "gone.py" }]'))
+    assert done.exit_code == 4
+    assert "known_bad of" in done.stderr
+    assert "retrial new" not in done.stderr

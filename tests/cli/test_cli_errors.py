@@ -100,3 +100,12 @@ def test_a_model_that_is_no_longer_there_is_named_on_resume(folder, retrial):
     done = retrial("resume", "last")
     assert done.exit_code == 4
     assert "cannot read the recording" in done.stderr
+
+
+def test_a_folder_of_folders_says_that_it_is_not_looked_into(folder, retrial):
+    """Whoever names the folder above the tasks is told of one that holds some."""
+    (folder / "above" / "inner").mkdir(parents=True)
+    write_task(folder / "above" / "inner")
+    done = retrial("run", folder / "above", "--model", "ollama:x", "--dry-run")
+    assert done.exit_code == 5
+    assert "folders in it are not looked into; name one, such as" in done.stderr

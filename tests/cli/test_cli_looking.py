@@ -129,3 +129,25 @@ def test_a_reader_that_leaves_is_no_error(solved, process):
     running.stdout = None
     _, said = running.communicate()
     assert (running.returncode, said) == (0, "")
+
+
+def test_a_long_failure_is_set_in_under_its_own_beginning(folder, retrial, monkeypatch):
+    """A wrapped line of a verdict goes on below its text, and one line that is left out is one line."""
+    monkeypatch.setenv("COLUMNS", "80")
+    tests = [f"assert add({number}, 1) == 'a text that is so long that it has to be broken'" for number in range(6)]
+    task = folder / "long.toml"
+    task.write_text(f'prompt = "Write add(a, b)."\nentry_point = "add"\ntests = {json.dumps(tests)}\n')
+    model = make_recording(folder / "long.rec", [task], lambda request: "```python\ndef add(a, b):\n    return 1\n```")
+    shown = retrial("run", task, "--model", model, "--trials", "1").stdout
+    assert "\n            - add(0, 1) returned 1, expected" in shown
+    assert "\n            to be broken'\n" in shown
+    assert "and 1 more line\n" in shown
+
+
+def test_where_no_code_runs_no_isolation_is_told(folder, retrial):
+    """An answer that is compared ran no code, and the header does not promise any."""
+    task = folder / "sum.toml"
+    task.write_text('prompt = "What is 6 x 7?"\nanswer = "42"\nevaluator = "numeric"\n')
+    model = make_recording(folder / "sum.rec", [task], lambda request: "42")
+    assert retrial("run", task, "--model", model).exit_code == 0
+    assert "no code ran" not in retrial("show", "last").stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterator
 
 import pytest
@@ -192,3 +193,13 @@ async def test_used_up_credit_is_never_asked_again(server):
         await client.complete(ASK, "actor")
     await client.aclose()
     assert len(server.requests) == 1
+
+
+@pytest.mark.usefixtures("_no_waiting")
+async def test_a_retry_is_not_printed_where_nobody_set_up_logging(capsys, monkeypatch):
+    """The last failure counts the requests; a bare event name on standard error would tell a reader nothing."""
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    client, calls = failing(ModelUnavailable("down"))
+    assert (await PatientClient(client).complete(ASK, "k")).text == "hi"
+    assert len(calls) == 2
+    assert capsys.readouterr().err == ""

@@ -56,6 +56,10 @@ def algorithm_from(spec: Mapping[str, Any]) -> Algorithm:
         if name not in known:
             raise ConfigError(f"algorithm {kind!r} takes no {name!r}; {_nearest(name, known)}")
         _check(kind, name, value, str(known[name].annotation))
+    missing = [name for name, one in known.items() if one.default is one.empty and name not in given]
+    if missing:
+        hint = "; on the command line: --set n=5" if missing == ["n"] else ""
+        raise ConfigError(f"algorithm {kind!r} needs {' and '.join(missing)}{hint}")
     if isinstance(given.get("evaluator"), Mapping):
         given["evaluator"] = evaluator_from(given["evaluator"])
     try:

@@ -74,9 +74,11 @@ def _text(file: str) -> str:
     """The text of a file, or of standard input."""
     from retrial.errors import ConfigError
 
-    data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         return data.decode("utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"cannot read {file!r}: {error.strerror}; check the name") from error
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file} is not UTF-8 (byte {error.start}); save it as UTF-8") from error
 

@@ -125,6 +125,7 @@ def _without(line: Line, fault: str, message: str) -> dict[str, Any]:
 def _finish(screen: Screen, counts: Counter[str], cases: str, options: Mapping[str, Any]) -> int:
     """Say what all verdicts come to and return the exit code."""
     from retrial.cli import exits
+    from retrial.cli.render import plural
 
     if not counts:
         raise exits.Stopped(f"nothing to judge: {cases} holds no line", exits.NOTHING)
@@ -133,7 +134,7 @@ def _finish(screen: Screen, counts: Counter[str], cases: str, options: Mapping[s
     if screen.as_json and options["out"]:
         screen.json(told)
     words = [f"{told['passed']:,} of {told['cases']:,} passed"]
-    words += [f"{counts[CASE]:,} lines are wrong"] if counts[CASE] else []
+    words += [f"{plural(counts[CASE], 'line')} {'is' if counts[CASE] == 1 else 'are'} wrong"] if counts[CASE] else []
     words += [f"the environment failed {counts[ENVIRONMENT]:,}"] if counts[ENVIRONMENT] else []
     screen.remark(" · ".join(words))
     if counts[ENVIRONMENT]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from rich import box
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -45,10 +46,8 @@ _DIFF = {"+": "green", "-": "red", "@": "cyan"}
 
 def header(screen: Screen, task_id: str, label: str, level: str) -> None:
     """Print what is worked on, by whom, and how far generated code is kept from the machine."""
-    where = (
-        (level, "green") if level == "jailed" else (f"not jailed: {level}", "yellow") if level else "no code ran yet"
-    )
-    screen.line((short(task_id), "bold"), " · ", label, " · ", where)
+    where = (level, "green") if level == "jailed" else (f"not jailed: {level}", "yellow")
+    screen.line((short(task_id), "bold"), " · ", label, *((" · ", where) if level else ()))
 
 
 def trial_lines(screen: Screen, attempt: Attempt) -> None:
@@ -59,9 +58,9 @@ def trial_lines(screen: Screen, attempt: Attempt) -> None:
     flaky = screen.text(("  flaky: the same attempt got another verdict", "yellow")) if verdict.flaky else Text()
     _row(screen, f"trial {attempt.trial}", Text.assemble(mark, " ", screen.text(words), flaky))
     for line in details[:MAX_LINES]:
-        _row(screen, "", screen.text(("  " + line, "dim")))
+        _row(screen, "", screen.text((line, "dim")), indent=2)
     if len(details) > MAX_LINES:
-        _row(screen, "", screen.text((f"  and {len(details) - MAX_LINES} more lines", "dim")))
+        _row(screen, "", screen.text((f"and {plural(len(details) - MAX_LINES, 'more line')}", "dim")), indent=2)
 
 
 def verdict_words(verdict: Verdict) -> str:
@@ -184,10 +183,10 @@ def new_table(columns: Sequence[str], numbers: Iterable[str] = (), wrapped: Iter
     return table
 
 
-def _row(screen: Screen, label: str, text: Text) -> None:
-    """Print a text beside its label, wrapped within its own column."""
+def _row(screen: Screen, label: str, text: Text, indent: int = 0) -> None:
+    """Print a text beside its label, wrapped within its own column, which is set in by ``indent`` more."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(width=8, no_wrap=True)
     grid.add_column(overflow="fold")
-    grid.add_row(screen.text((label, "bold" if label else "")), text)
+    grid.add_row(screen.text((label, "bold" if label else "")), Padding(text, (0, 0, 0, indent)))
     screen.show(grid)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["chosen_tasks", "run", "run_ids", "shares"]
 
+MAKE_ONE = "`retrial new NAME` makes one"
+
 _EXAMPLES = (
     "name a model with --model, or set RETRIAL_MODEL. OpenAI: --model openai:gpt-5-mini (and OPENAI_API_KEY). "
     "Ollama: --model ollama:qwen2.5-coder:7b. llama.cpp and other compatible servers: --model openai:NAME "
@@ -230,7 +232,9 @@ def chosen_tasks(paths: tuple[Path, ...], timeout: float | None, limit: int | No
     tasks = load_tasks(files)[:limit]
     if not tasks:
         names = ", ".join(str(path) for path in paths)
-        raise exits.Stopped(f"nothing to run: {names} holds no task; `retrial new NAME` makes one", exits.NOTHING)
+        inside = next((child for path in paths for child in sorted(path.glob("*/*.toml"))), None)
+        hint = f"folders in it are not looked into; name one, such as {inside.parent}" if inside else MAKE_ONE
+        raise exits.Stopped(f"nothing to run: {names} holds no task; {hint}", exits.NOTHING)
     return tasks if timeout is None else [replace(task, timeout=timeout) for task in tasks]
 
 

@@ -84,15 +84,17 @@ def _print(screen: Screen, rows: list[dict[str, Any]]) -> None:
     """Print the table; a narrow one leaves out the recipe and, since the id begins with it, the time."""
     from retrial.cli.render import money, new_table, short, status_text
 
+    gate = {"COMPLETED": "evaluator sound", "NO_SOLUTION": "evaluator refused"}
+
     narrow = screen.out.width < 100
     more = () if narrow else ("recipe", "started")
     table = new_table(("id", "task", "status", "trials", "calls", "cost", *more), ("trials", "calls"))
     for row in rows:
-        cost = row["usage"]["cost_usd"]
+        cost, status = row["usage"]["cost_usd"], str(row["status"])
         table.add_row(
             screen.text((row["run_id"], "cyan")),
             screen.text(short(row["task_id"])),
-            status_text(screen, row["status"]),
+            status_text(screen, gate.get(status, status) if row["algorithm"] == "gate" else status),
             str(row["trials"]),
             str(row["usage"]["calls"]),
             screen.text("?" if cost is None else money(cost)),

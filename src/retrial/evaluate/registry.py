@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
@@ -77,6 +78,7 @@ def evaluator_from(spec: Mapping[str, Any]) -> Evaluator:
         hint = f"did you mean {near[0]!r}?" if near else f"it can be one of {', '.join(sorted(EVALUATORS))}"
         raise ConfigError(f"no evaluator is called {kind!r}; {hint}")
     given = {name: value for name, value in spec.items() if name != "kind"}
+    _refuse_unknown(kind, given)
     for name in _NESTED:
         if name in given:
             given[name] = [_part(kind, name, part) for part in _list(kind, name, given[name])]
@@ -84,6 +86,21 @@ def evaluator_from(spec: Mapping[str, Any]) -> Evaluator:
         return EVALUATORS[kind](**given)
     except TypeError as error:
         raise ConfigError(f"evaluator {kind!r}: {error}") from error
+
+
+def _refuse_unknown(kind: str, given: Mapping[str, Any]) -> None:
+    """Refuse an option that the kind does not have.
+
+    Raises:
+        ConfigError: naming the option and the nearest there is.
+    """
+    known = inspect.signature(EVALUATORS[kind]).parameters
+    open_ended = any(one.kind is one.VAR_KEYWORD for one in known.values())
+    for name in () if open_ended else given:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"it can be one of {', '.join(known) or 'none'}"
+            raise ConfigError(f"evaluator {kind!r} takes no {name!r}; {hint}")
 
 
 def _list(kind: str, name: str, value: Any) -> list[Any]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections.abc import AsyncGenerator, Callable
 from typing import TYPE_CHECKING
@@ -22,6 +23,9 @@ __all__ = ["Limits", "PatientClient"]
 
 _PASSING = (RateLimited, ModelTimeout, ModelUnavailable)
 """Failures that may be gone at the next request."""
+
+_QUIET = logging.NullHandler()
+"""Where nobody set up logging, the retries are not written to standard error: the last failure counts them."""
 
 
 class Limits:
@@ -125,6 +129,7 @@ class PatientClient:
         """
         import stamina  # noqa: PLC0415 - a run with a scripted model never loads it
 
+        logging.getLogger("stamina").addHandler(_QUIET)
         tries = 0
         retries = stamina.retry_context(
             on=_hook(time.monotonic() + self._max_seconds),
