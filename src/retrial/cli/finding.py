@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
 
 from retrial.assembly import store_path
@@ -13,7 +13,7 @@ from retrial.engine.owner import alive, owner_of
 from retrial.errors import ConfigError, RunNotFound
 from retrial.store.sqlite import SqliteStore
 
-__all__ = ["batch_of", "find_some", "opened", "standing", "task_id_of"]
+__all__ = ["batch_of", "find_some", "one_of", "opened", "standing", "task_id_of"]
 
 
 @asynccontextmanager
@@ -59,6 +59,25 @@ async def find_some(journal: SqliteStore, name: str) -> list[str]:
             f"{name!r} is the beginning of {len(batches)} runs ({some}, ...); type more of the one you mean"
         )
     return found
+
+
+def one_of(ids: Collection[str], name: str, noun: str, listing: str) -> str:
+    """Return the one id that ``name`` is or begins; ``listing`` is the command that lists them.
+
+    >>> one_of(["a1", "b2"], "b", "trial", "retrial trials")
+    'b2'
+
+    Raises:
+        ConfigError: if there is none, or several.
+    """
+    found = [name] if name in ids else sorted(one for one in ids if name and one.startswith(name))
+    if not found:
+        raise ConfigError(f"no {noun} {name!r}; `{listing}` names those there are")
+    if len(found) > 1:
+        raise ConfigError(
+            f"{name!r} is the beginning of {len(found)} ids ({', '.join(found[:3])}, ...); type more of the {noun}"
+        )
+    return found[0]
 
 
 def batch_of(run_id: str) -> str:

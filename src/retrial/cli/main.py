@@ -20,6 +20,7 @@ from retrial.cli.check import check
 from retrial.cli.doctor import doctor
 from retrial.cli.evaluate import evaluate
 from retrial.cli.exchange import export, import_
+from retrial.cli.insights import insights
 from retrial.cli.lessons import lessons
 from retrial.cli.new import new
 from retrial.cli.resume import replay, resume
@@ -110,7 +111,7 @@ def cli(context: click.Context, version: bool, debug: bool) -> None:
 
 
 for _command in (
-    new, check, run, show, runs, resume, replay, export, import_, lessons, store, evaluate, doctor
+    new, check, run, show, runs, resume, replay, export, import_, lessons, insights, store, evaluate, doctor
 ):  # fmt: skip
     cli.add_command(_command)
 

@@ -16,6 +16,8 @@ from itertools import chain
 from typing import Any
 
 from retrial.core.codec import decode, encode
+from retrial.errors import ConfigError
+from retrial.memory.changing import refusal
 from retrial.memory.copying import normalised
 from retrial.memory.insights import Bank, Insight, Operation, apply, best, fold, resolved
 from retrial.store.writer import Writer
@@ -63,8 +65,32 @@ class InsightShelf:
         return await self._writer.do(write)
 
     async def record(self, operation: Operation) -> Operation:
-        """Record what a person did to the bank, and return it with its number."""
-        return await self._writer.do(lambda connection: _record(connection, [operation], recalled={})[0])
+        """Record what a person did to the bank, and return it with its number.
+
+        Raises:
+            ConfigError: if it names an insight, an operation or a trajectory that is not there.
+        """
+
+        def write(connection: sqlite3.Connection) -> Operation:
+            _refuse_unknown(connection, operation)
+            return _record(connection, [operation], recalled={})[0]
+
+        return await self._writer.do(write)
+
+    async def outlook(self, operation: Operation) -> Mapping[str, Any]:
+        """Return what recording an operation of a person would add to the journal; nothing is changed.
+
+        Raises:
+            ConfigError: if it names an insight, an operation or a trajectory that is not there.
+        """
+
+        def read(connection: sqlite3.Connection) -> Mapping[str, Any]:
+            _refuse_unknown(connection, operation)
+            bank = _traced(connection) if operation.kind in REACHES_BACK else _bank(connection)
+            one, after = _applied(connection, bank, operation, recalled={})
+            return _entry(one, bank, after)
+
+        return await self._writer.do(read)
 
     async def journal(self, limit: int | None = None) -> list[Mapping[str, Any]]:
         """Return the newest operations in order, all if no number is given.
@@ -92,15 +118,10 @@ def _record(
     bank = before_all = _traced(connection) if reaching else _bank(connection)
     recorded: list[Operation] = []
     for asked in operations:
-        at = asked.at or datetime.now(UTC).isoformat(timespec="seconds")
-        one = resolved(bank, replace(asked, number=bank.count + 1, at=at), recalled)
+        one, after = _applied(connection, bank, asked, recalled)
         if one.kind in REACHES_BACK:
-            after = _folded(connection, one)
             _mark_tainted(connection, one)
-        else:
-            after = apply(bank, one)
-        row = {"operation": encode(one), **_change(bank, after)}
-        values = (one.number, one.kind, one.target, json.dumps(row))
+        values = (one.number, one.kind, one.target, json.dumps(_entry(one, bank, after)))
         connection.execute("INSERT INTO insight_operation VALUES (?, ?, ?, ?)", values)
         bank = after
         recorded.append(one)
@@ -109,6 +130,29 @@ def _record(
         before_all = replace(before_all, insights=tuple(replace(one, history=()) for one in before_all.insights))
     _keep(connection, before_all, bank)
     return recorded
+
+
+def _applied(
+    connection: sqlite3.Connection, bank: Bank, asked: Operation, recalled: Mapping[str, int]
+) -> tuple[Operation, Bank]:
+    """An operation as it is to be recorded, and the bank after it."""
+    at = asked.at or datetime.now(UTC).isoformat(timespec="seconds")
+    one = resolved(bank, replace(asked, number=bank.count + 1, at=at), recalled)
+    after = _folded(connection, one) if one.kind in REACHES_BACK else apply(bank, one)
+    return one, after
+
+
+def _entry(one: Operation, before: Bank, after: Bank) -> dict[str, Any]:
+    """What the journal keeps of an operation."""
+    return {"operation": encode(one), **_change(before, after)}
+
+
+def _refuse_unknown(connection: sqlite3.Connection, operation: Operation) -> None:
+    """Raise a ConfigError if an operation names what is not there."""
+    kept = [name for (name,) in connection.execute("SELECT id FROM trajectory WHERE id = ?", (operation.text,))]
+    why = refusal(operation, _bank(connection), [*_operations(connection)], kept)
+    if why:
+        raise ConfigError(why)
 
 
 def _change(before: Bank, after: Bank) -> dict[str, Any]:

@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from retrial.core.codec import decode, encode
 from retrial.memory.searching import rare_words, search_words
 from retrial.memory.trajectories import Trajectory, chosen
+from retrial.store.trajectory_rows import Kept, delete, insert, keep, load
 from retrial.store.writer import Writer
 
 __all__ = ["TrajectoryShelf"]
@@ -38,7 +40,7 @@ class TrajectoryShelf:
         one = decode(Trajectory, item)
 
         def write(connection: sqlite3.Connection) -> str:
-            _insert(connection, one)
+            insert(connection, one)
             return run_id if _claimed(connection, extraction, run_id, owner) else ""
 
         return await self._writer.do(write)
@@ -66,6 +68,22 @@ class TrajectoryShelf:
             return [decode(Trajectory, json.loads(data)) for (data,) in reversed(rows.fetchall())]
 
         return await self._writer.do(read)
+
+    async def kept(self) -> list[Kept]:
+        """Return the trajectories as they are in the store, oldest first."""
+        return await self._writer.do(load)
+
+    async def keep(self, one: Trajectory, *, tainted: bool = False) -> str:
+        """Keep somebody else's trajectory, which waits for the next extraction unless it is tainted.
+
+        Return what came of it: ``added``, ``duplicate``, or ``conflict`` where another trial has its id.
+        """
+        one = replace(one, created_at=one.created_at or datetime.now(UTC).isoformat(timespec="seconds"))
+        return await self._writer.do(lambda connection: keep(connection, one, tainted=tainted))
+
+    async def delete(self, names: Sequence[str]) -> None:
+        """Delete trajectories and their words in the index; what insights came from them stays."""
+        await self._writer.do(lambda connection: delete(connection, names))
 
     async def material(self, run_id: str) -> Mapping[str, Any]:
         """Return what the extraction ``run_id`` is to compare: encoded ``Material``."""
@@ -117,23 +135,6 @@ class TrajectoryShelf:
             connection.execute("UPDATE extraction SET state = 'done' WHERE run_id = ?", (run_id,))
 
         await self._writer.do(write)
-
-
-def _insert(connection: sqlite3.Connection, one: Trajectory) -> None:
-    """Keep a trajectory unless it is there, and index the task's words if it passed."""
-    row = (one.id, one.task_id, one.passed, json.dumps(encode(one)))
-    done = connection.execute(
-        "INSERT OR IGNORE INTO trajectory (id, task_id, passed, tainted, data) VALUES (?, ?, ?, 0, ?)", row
-    )
-    if done.rowcount and one.passed:
-        words = search_words(one.task)
-        connection.execute(
-            "INSERT INTO trajectory_index (rowid, words) VALUES (?, ?)", (done.lastrowid, " ".join(words))
-        )
-        connection.executemany(
-            "INSERT INTO trajectory_word VALUES (?, 1) ON CONFLICT DO UPDATE SET trajectories = trajectories + 1",
-            [(word,) for word in dict.fromkeys(words)],
-        )
 
 
 def _claimed(connection: sqlite3.Connection, extraction: Mapping[str, Any], run_id: str, owner: str) -> bool:
