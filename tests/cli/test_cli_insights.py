@@ -1,29 +1,11 @@
 """retrial insights: seeing what tasks taught for others, where it came from, and taking it back."""
 
-import asyncio
 import json
 
 import pytest
 
-from retrial.core.codec import encode
-from retrial.memory.insights import Operation
-from retrial.memory.trajectories import FAILED, PASSED, Trajectory
-from retrial.store.insights import InsightShelf
-from retrial.store.sqlite import SqliteStore
-from retrial.store.trajectories import TrajectoryShelf
+from bank_worlds import fill
 
-GOOD = Trajectory(
-    id="aa11",
-    task_id="add",
-    task="Write add(a, b).",
-    outcome=PASSED,
-    steps=("return a + b",),
-    score=1.0,
-    run_id="run-1",
-)
-BAD = Trajectory(
-    id="bb22", task_id="add", task="Write add(a, b).", outcome=FAILED, steps=("return a - b",), reason="add(1, 2) is -1"
-)
 EVERY = (
     "list",
     "show 1",
@@ -40,21 +22,7 @@ EVERY = (
 @pytest.fixture
 def bank(folder):
     """A store with two trials and three insights: from both trials, from the second alone, and a person's."""
-
-    async def fill():
-        store = SqliteStore(str(folder / ".retrial" / "retrial.db"))
-        trials, shelf = TrajectoryShelf(store.writer), InsightShelf(store.writer)
-        for one in (GOOD, BAD):
-            await trials.add(encode(one), {"batch": 20}, "extraction-1", "nobody:1:1")
-        source = {"run_id": "extraction-1"}
-        both = Operation(kind="ADD", text="Check the sign.", trajectory_ids=("aa11", "bb22"), **source)
-        bad = Operation(kind="ADD", text="Subtract.", trajectory_ids=("bb22",), **source)
-        skipped = Operation(kind="SKIP", text="no operation", reason="it is no operation", **source)
-        await shelf.apply({"source": "one", "operations": [encode(one) for one in (both, bad, skipped)]})
-        await shelf.record(Operation(kind="ADD", text="Read the task twice."))
-        await store.close()
-
-    asyncio.run(fill())
+    fill(folder / ".retrial" / "retrial.db")
 
 
 def said(done):
@@ -158,10 +126,7 @@ def test_every_command_says_what_to_do_without_a_store_and_on_an_empty_bank(fold
     missing = retrial("insights", *words.split())
     assert (missing.exit_code, "there is no store" in missing.stderr) == (4, True)
 
-    async def make():
-        await SqliteStore(str(folder / ".retrial" / "retrial.db")).close()
-
-    asyncio.run(make())
+    fill(folder / ".retrial" / "retrial.db", empty=True)
     done = retrial("insights", *words.split())
     assert done.exit_code == {"list": 0, "undo": 5}.get(words, 4)
     assert "retrial" in done.stderr or "nothing to undo" in done.stderr

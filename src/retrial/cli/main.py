@@ -28,6 +28,7 @@ from retrial.cli.run import run
 from retrial.cli.runs import runs
 from retrial.cli.show import show
 from retrial.cli.store import store
+from retrial.cli.trajectories import trajectories
 from retrial.errors import RetrialError
 
 __all__ = ["cli", "main"]
@@ -111,7 +112,8 @@ def cli(context: click.Context, version: bool, debug: bool) -> None:
 
 
 for _command in (
-    new, check, run, show, runs, resume, replay, export, import_, lessons, insights, store, evaluate, doctor
+    new, check, run, show, runs, resume, replay, export, import_, lessons, insights, trajectories, store, evaluate,
+    doctor,
 ):  # fmt: skip
     cli.add_command(_command)
 
