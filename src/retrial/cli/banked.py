@@ -63,4 +63,5 @@ def _difference(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) ->
         parts.append(f"{old['text']} → {new['text']}")
     if old["score"] != new["score"]:
         parts.append(f"score {old['score']} → {new['score']}")
-    return ", ".join(parts) if len(parts) != 1 or old["text"] != new["text"] else f"{parts[0]}: {new['text']}"
+    same = f": {new['text']}" if old["text"] == new["text"] else ""
+    return f"{', '.join(parts) or 'its sources'}{same}"
