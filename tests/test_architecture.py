@@ -33,7 +33,7 @@ ARROWS = {
     "taskfile": "placing taskrows evaluate core errors",
     "casefile": "taskfile core errors",
     "recipes": "algorithms evaluate prompts memory engine errors",
-    "bank": "recipes store engine core errors",
+    "bank": "recipes store engine log core errors",
     "gating": "recipes algorithms evaluate testbench engine core errors",
     "hosts": "evaluate core errors",
     "choosing": "gating placing recipes engine core errors",

@@ -80,6 +80,7 @@ def assemble(
     max_concurrency: int | None = None,
     embed: Embed | None = None,
     about: Mapping[str, Any] | None = None,
+    learning: Budget | None = None,
 ) -> Engine:
     """Return an engine with a store, models, the test bench and the memory of lessons attached.
 
@@ -87,12 +88,44 @@ def assemble(
     is a file; without one, everything is kept in memory until the engine closes, and with ``keeps=False`` nothing is,
     which suits whoever judges many outputs and looks at none of the runs again. ``sandbox`` chooses a level of
     isolation and ``require_isolation`` refuses any lower one; the sandbox is opened when the first tests run. ``embed``
-    (from texts to vectors) chooses the examples of the insight bank; ``about`` is recorded with its extractions.
+    (from texts to vectors) chooses the examples of the insight bank; ``about`` is recorded with its extractions, which
+    may use ``learning`` together, or each the ``budget`` without it.
 
     Raises:
         ConfigError: if a model is not known, its key or package is missing, or a dollar budget has no price to go by.
         JournalError: if the store cannot be opened.
     """
+    client = _clients(base_url, record, requests_per_minute, max_concurrency)
+    roles = {role: client(which) for role, which in (models or {}).items()}
+    default = client(model) if model is not None else None
+    clients = [*roles.values(), *([default] if default is not None else [])]
+    if budget is not None and budget.max_cost_usd is not None:
+        _refuse_unpriced(clients)
+    journal = SqliteStore(os.fspath(store) if store is not None else ":memory:") if keeps else NoJournal()
+    engine = Engine(journal, budget)
+    if isinstance(journal, SqliteStore):
+        LessonBook(journal.writer).attach(engine)
+        InsightBank(
+            engine, journal.writer, embed=embed, about=about or _about(model, models), allowance=learning
+        ).attach()
+    for executor in (TestsHandler, CommandHandler):
+        executor(lambda: open_sandbox(sandbox, require_isolation)).attach(engine)
+    for host in (PersonHandler(), PydanticHandler(), SqlHandler()):
+        host.attach(engine)
+    if clients:
+        handler = LLMHandler(default, roles=roles)
+        handler.attach(engine)
+        engine.close_with(handler.aclose)
+    return engine
+
+
+def _clients(
+    base_url: str | None,
+    record: str | os.PathLike[str] | None,
+    requests_per_minute: float | None,
+    max_concurrency: int | None,
+) -> Callable[[Model], ModelClient]:
+    """What makes the client of a model; those of one provider share its limits."""
     limits: dict[str, Limits] = {}
 
     def client(which: Model) -> ModelClient:
@@ -104,25 +137,7 @@ def assemble(
         )
         return client_for(which, base_url=base_url, record=Path(record) if record else None, limits=shared)
 
-    roles = {role: client(which) for role, which in (models or {}).items()}
-    default = client(model) if model is not None else None
-    clients = [*roles.values(), *([default] if default is not None else [])]
-    if budget is not None and budget.max_cost_usd is not None:
-        _refuse_unpriced(clients)
-    journal = SqliteStore(os.fspath(store) if store is not None else ":memory:") if keeps else NoJournal()
-    engine = Engine(journal, budget)
-    if isinstance(journal, SqliteStore):
-        LessonBook(journal.writer).attach(engine)
-        InsightBank(engine, journal.writer, embed=embed, about=about or _about(model, models)).attach()
-    for executor in (TestsHandler, CommandHandler):
-        executor(lambda: open_sandbox(sandbox, require_isolation)).attach(engine)
-    for host in (PersonHandler(), PydanticHandler(), SqlHandler()):
-        host.attach(engine)
-    if clients:
-        handler = LLMHandler(default, roles=roles)
-        handler.attach(engine)
-        engine.close_with(handler.aclose)
-    return engine
+    return client
 
 
 async def solve_async(

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import sqrt
 from typing import Any
 
+from retrial.core.budget import Budget
 from retrial.core.effects import Recall, Remember
+from retrial.core.events import Event
 from retrial.core.tasks import Result
 from retrial.engine.engine import Engine, new_run_id
 from retrial.engine.owner import alive, myself
 from retrial.errors import RunNotFound
+from retrial.log.views import usage_of
 from retrial.recipes.registry import recorded
 from retrial.store.insights import InsightShelf
 from retrial.store.trajectories import TrajectoryShelf
@@ -44,10 +48,13 @@ class InsightBank:
         *,
         embed: Embed | None = None,
         about: Mapping[str, Any] | None = None,
+        allowance: Budget | None = None,
     ) -> None:
         """Keep the bank in the store of ``writer`` and run extractions on ``engine``.
 
         ``embed`` chooses among the trials that share words with a task. ``about`` is recorded with every extraction.
+        ``allowance`` is what all extractions may use together, but for its seconds, which each of them may; without
+        it, each has the engine's budget.
         """
         self.insights = InsightShelf(writer)
         self.trajectories = TrajectoryShelf(writer)
@@ -56,6 +63,7 @@ class InsightBank:
         self._engine = engine
         self._embed = embed
         self._about = about or {}
+        self._left = allowance
         self._work: set[asyncio.Task[None]] = set()
         self._tried: set[str] = set()
         self._gate = asyncio.Lock()
@@ -168,15 +176,28 @@ class InsightBank:
         async with self._gate:
             try:
                 try:
-                    end = await self._engine.resume(run_id, algorithm)
+                    before = await self._engine.journal.events(run_id)
                 except RunNotFound:
                     metadata = {**self._about, **recipe}
-                    end = await self._engine.run(algorithm, given, run_id=run_id, metadata=metadata)
+                    end = await self._engine.run(algorithm, given, run_id=run_id, budget=self._left, metadata=metadata)
+                    await self._pay(run_id, ())
+                else:
+                    budget = self._left.beyond(usage_of(before)) if self._left else None
+                    end = await self._engine.resume(run_id, algorithm, budget=budget)
+                    await self._pay(run_id, before)
                 self.ends[run_id] = end
                 if end.status.final:
                     await self.trajectories.finish(run_id)
             except Exception as error:  # noqa: BLE001 - told by whoever looks at ``ends``
                 self.ends[run_id] = error
+
+    async def _pay(self, run_id: str, before: Sequence[Event]) -> None:
+        """Take what an extraction used just now from the allowance; a call that failed is a call."""
+        if self._left is None:
+            return
+        new = (await self._engine.journal.events(run_id))[len(before) :]
+        asked = sum(event.kind == "model.requested" for event in new)
+        self._left = self._left.less(replace(usage_of(new), calls=asked, seconds=0.0))
 
 
 def _cosine(one: Sequence[float], other: Sequence[float]) -> float:

@@ -8,9 +8,9 @@ from typing import Any
 from retrial.algorithms.acting import actor_calls
 from retrial.algorithms.reflexion import Reflexion
 from retrial.cli import exits
+from retrial.cli.allotting import Allotment
 from retrial.cli.render import money, plural, short
 from retrial.cli.screen import Screen
-from retrial.core.budget import Budget
 from retrial.core.tasks import Task
 from retrial.engine.run import Algorithm
 from retrial.errors import ConfigError
@@ -30,25 +30,29 @@ CHARACTERS_A_TOKEN = 2
 def foretell(
     tasks: Sequence[Task],
     algorithms: Sequence[Algorithm],
-    share: Budget,
+    allotted: Allotment,
     options: Mapping[str, Any],
     gates: Sequence[Algorithm] = (),
 ) -> int:
-    """Print the bounds of a run over ``tasks``, each of which has ``share``, and return the exit code.
+    """Print the bounds of a run over ``tasks``, as the budget is allotted, and return the exit code.
 
     ``gates`` are the proofs of the evaluators that stand before the tasks, where that was asked for.
     """
-    screen = Screen(as_json=options["as_json"])
+    screen, share, learning = Screen(as_json=options["as_json"]), allotted.share, allotted.extractor_calls
     proving = [one.max_calls for one in gates] or [0] * len(tasks)
     wished = [one.max_calls + proof for one, proof in zip(algorithms, proving, strict=True)]
     bounds = [most if share.max_calls is None else min(most, share.max_calls) for most in wished]
-    each, calls = max(bounds), sum(bounds)
+    each, calls = max(bounds), sum(bounds) + learning
     acting = max(one.max_trials * actor_calls(one.actor) for one in algorithms if isinstance(one, Reflexion))
     cost = _cost(tasks, max(each - max(proving), 0), acting, max(proving), options)
+    cost = _with_extractions(cost, allotted, options)
     limit = None if share.max_cost_usd is None else share.max_cost_usd * len(tasks)
+    if limit is not None and allotted.learning is not None:
+        limit += allotted.learning.max_cost_usd or 0.0
     trouble = _trouble(options)
     if screen.as_json:
         known: dict[str, Any] = {"tasks": len(tasks), "max_calls": calls, "max_cost_usd": cost, "budget_usd": limit}
+        known |= {"extraction_calls": learning} if options["insights"] else {}
         known |= {"gate_calls": sum(proving)} if gates else {}
         screen.json({"dry_run": True, **known, "task_ids": [task.id for task in tasks], "problem": trouble})
         return exits.SOLVED
@@ -57,8 +61,8 @@ def foretell(
     if len(tasks) > 20:
         screen.line(f"and {plural(len(tasks) - 20, 'task')} more")
     screen.line(f"calls   at most {calls:,}: {plural(len(tasks), 'task')}, {each} each at most")
-    if gates:
-        screen.line(f"        of them {sum(proving):,} to prove the evaluators, before any attempt")
+    for line in _beside(sum(proving), allotted, options):
+        screen.line(f"        {line}")
     assumed = (
         f"if no call writes more than {OUTPUT_TOKENS:,} tokens or reads more than {EXTRA_INPUT_TOKENS:,} and its "
         f"task's prompt"
@@ -109,6 +113,25 @@ def _cost(tasks: Sequence[Task], calls: int, acting: int, proving: int, options:
                 return None
             total += price * count
     return total
+
+
+def _beside(proving: int, allotted: Allotment, options: Mapping[str, Any]) -> list[str]:
+    """What is asked besides the attempts and their lessons."""
+    lines = [f"of them {proving:,} to prove the evaluators, before any attempt"] if options["gate"] else []
+    if options["insights"]:
+        limited = allotted.share.max_calls is not None
+        more = "" if limited else ", and more if earlier runs left trials or extractions behind"
+        lines.append(f"and {allotted.extractor_calls:,} in all to extract insights{more}")
+    return lines
+
+
+def _with_extractions(cost: float | None, allotted: Allotment, options: Mapping[str, Any]) -> float | None:
+    """The most that the tasks and the extractions of their trials can cost; None without a price."""
+    if cost is None or not allotted.extractor_calls:
+        return cost
+    read = allotted.extractor_reads // CHARACTERS_A_TOKEN + EXTRA_INPUT_TOKENS
+    price = upper_bound_usd(options["model"], read, OUTPUT_TOKENS, options["base_url"])
+    return None if price is None else cost + price * allotted.extractor_calls
 
 
 def _trouble(options: Mapping[str, Any]) -> str:

@@ -39,6 +39,8 @@ class Extractions:
                 left_out = f", {plural(value['skipped'], 'line')} skipped" if value["skipped"] else ""
                 kept = plural(value["insights"], "insight")
                 self._screen.remark(f"insights: {plural(value['applied'], 'operation')} applied{left_out}; {kept} now")
+            elif isinstance(end, Result) and end.status is Status.BUDGET_EXCEEDED:
+                self._screen.remark(f"an extraction of insights waits for the next run with --insights, as {end.error}")
             elif isinstance(end, Result):
                 again = self._screen.command(f"resume {end.run_id}")
                 self._screen.remark(f"an extraction of insights has not ended ({end.error}); go on: {again}")

@@ -37,6 +37,9 @@ def resume(name: str, **options: Any) -> int:
 
     RUN is an id, the beginning of one, or `last`. Limits count what was used before.
     """
+    from dataclasses import replace
+
+    from retrial.cli.allotting import nothing_more
     from retrial.cli.reports import report
     from retrial.cli.screen import Screen
     from retrial.cli.work import Setup, carry_out, label_of
@@ -54,6 +57,7 @@ def resume(name: str, **options: Any) -> int:
         batch, jobs = _anew(chosen, budget, options["jobs"], told)
     else:
         batch, jobs = _common(found), _again(screen, chosen, budget, options["jobs"])
+    setup = replace(setup, learning=nothing_more(jobs[0].budget))
     return carry_out(
         setup,
         jobs,
@@ -138,8 +142,8 @@ def _say_finished(screen: Screen, found: list[list[Event]], report: Any) -> int:
 
 def _again(screen: Screen, chosen: list[list[Event]], budget: Budget, at_once: int) -> list[Any]:
     """Jobs that go on with runs."""
+    from retrial.cli.allotting import shares
     from retrial.cli.finding import task_id_of
-    from retrial.cli.run import shares
     from retrial.cli.work import Job
     from retrial.engine.owner import refuse_if_busy
     from retrial.errors import RunBusy
@@ -174,8 +178,9 @@ def _again(screen: Screen, chosen: list[list[Event]], budget: Budget, at_once: i
 
 def _anew(chosen: list[list[Event]], budget: Budget, at_once: int, told: Mapping[str, Any]) -> tuple[str, list[Any]]:
     """A new batch id, and jobs that start the tasks of runs again; ``told`` is what they record of their models."""
+    from retrial.cli.allotting import shares
     from retrial.cli.finding import task_id_of
-    from retrial.cli.run import run_ids, shares
+    from retrial.cli.run import run_ids
     from retrial.cli.work import Job
     from retrial.engine.engine import new_run_id
     from retrial.recipes import rebuild

@@ -24,13 +24,13 @@ from retrial.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from retrial.core.budget import Budget
+    from retrial.cli.allotting import Allotment
     from retrial.core.tasks import Task
     from retrial.engine.run import Algorithm
 
     Plan = tuple[Algorithm, Mapping[str, Any]]
 
-__all__ = ["chosen_tasks", "run", "run_ids", "shares"]
+__all__ = ["chosen_tasks", "run", "run_ids"]
 
 MAKE_ONE = "`retrial new NAME` makes one"
 
@@ -106,6 +106,7 @@ def run(tasks: tuple[Path, ...], **options: Any) -> int:
     TASK is a .toml file (`retrial new NAME` writes one), a .jsonl file of HumanEval-shaped tasks, or a folder of both.
     """
     from retrial.assembly import algorithm_for
+    from retrial.cli.allotting import allot
     from retrial.gating import gate_for
 
     budget = budget_of(options)
@@ -119,15 +120,15 @@ def run(tasks: tuple[Path, ...], **options: Any) -> int:
     model = options["model"] or "scripted"
     names = {"actor": model, "judge": options["judge_model"] or model}
     plans = [algorithm_for(task, recipe | _insights(options), names) for task in chosen]
-    share = shares(budget, len(chosen), options["jobs"])
+    allotted = allot(budget, [one for one, _ in plans], options["jobs"])
     gates = [gate_for(task, names) for task in chosen] if options["gate"] else []
     if options["dry_run"]:
         from retrial.cli.dry import foretell
 
-        return foretell(chosen, [one for one, _ in plans], share, options, [one for one, _ in gates])
+        return foretell(chosen, [one for one, _ in plans], allotted, options, [one for one, _ in gates])
     if not options["model"]:
         raise click.UsageError(_EXAMPLES)
-    return _start(chosen, plans, share, tasks[0].name, options, gates=gates)
+    return _start(chosen, plans, allotted, tasks[0].name, options, gates=gates)
 
 
 def _insights(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,7 +144,7 @@ def _insights(options: Mapping[str, Any]) -> dict[str, Any]:
 def _start(
     tasks: list[Task],
     plans: list[Plan],
-    share: Budget,
+    allotted: Allotment,
     task_file: str,
     options: dict[str, Any],
     *,
@@ -169,15 +170,16 @@ def _start(
         store=options["store"],
         sandbox=options["sandbox"],
         require=options["require_isolation"],
+        learning=allotted.learning,
     )
     common = {"task_file": task_file, **setup.metadata(label_of(setup, screen))}
-    proofs = [(share, "")] * len(tasks)
+    proofs = [(allotted.share, "")] * len(tasks)
     if gates:
         proofs = pass_gates(
             setup,
             screen,
             list(zip(run_ids(new_run_id(), len(tasks)), tasks, gates, strict=True)),
-            share=share,
+            share=allotted.share,
             metadata=common,
             at_once=options["jobs"],
         )
@@ -196,26 +198,6 @@ def _start(
         )
     ]
     return carry_out(setup, jobs, screen, batch=batch, at_once=options["jobs"], verbose=options["verbose"])
-
-
-def shares(budget: Budget, count: int, at_once: int) -> Budget:
-    """Return each task's equal share of a budget.
-
-    Raises:
-        ConfigError: if a share holds nothing.
-    """
-    from retrial.errors import ConfigError
-
-    share = budget.share(count, at_once)
-    for name, given, part in (
-        ("calls", budget.max_calls, share.max_calls),
-        ("tokens", budget.max_tokens, share.max_tokens),
-    ):
-        if given is not None and not part:
-            why = "allows none" if count == 1 else f"is less than one for each of {count} tasks"
-            how = "" if count == 1 else ", or take fewer tasks with --limit"
-            raise ConfigError(f"--budget-{name} {given} {why}; give at least {count}{how}")
-    return share
 
 
 def chosen_tasks(paths: tuple[Path, ...], timeout: float | None, limit: int | None) -> list[Task]:

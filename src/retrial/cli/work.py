@@ -62,6 +62,8 @@ class Setup:
     """The level of isolation that was chosen."""
     require: str | None = None
     """The weakest level of isolation that will do."""
+    learning: Budget | None = None
+    """What all extractions of insights may use together; None for what each task may."""
 
     def engine(self, budget: Budget) -> Engine:
         """Put the engine together; ``budget`` is only looked at for whether it needs prices."""
@@ -76,6 +78,7 @@ class Setup:
             sandbox=self.sandbox,
             require_isolation=self.require,
             about=self.metadata(self.actor),
+            learning=self.learning,
         )
 
     def metadata(self, label: str) -> Mapping[str, Any]:

@@ -100,6 +100,19 @@ class Budget:
             max_seconds=None if self.max_seconds is None else max(self.max_seconds - used.seconds, 0.0),
         )
 
+    def beyond(self, used: Usage) -> Budget:
+        """Return the limits for a run that used ``used`` before and may use this much more.
+
+        >>> Budget(max_calls=2).beyond(Usage(calls=4)).max_calls
+        6
+        """
+        return Budget(
+            max_calls=None if self.max_calls is None else self.max_calls + used.calls,
+            max_tokens=None if self.max_tokens is None else self.max_tokens + used.tokens,
+            max_cost_usd=None if self.max_cost_usd is None else self.max_cost_usd + (used.cost_usd or 0.0),
+            max_seconds=None if self.max_seconds is None else self.max_seconds + used.seconds,
+        )
+
 
 UNLIMITED = Budget()
 """No limit at all."""
