@@ -16,7 +16,7 @@ PAGE = (Path(__file__).parents[1] / "docs" / "insights.md").read_text()
 LINES = re.findall(r"^retrial ([a-z].*)", "\n".join(re.findall(r"```\n(.*?)```", PAGE, re.DOTALL)), re.MULTILINE)
 
 
-@pytest.mark.parametrize("line", [line for line in LINES if not line.startswith("run ")])
+@pytest.mark.parametrize("line", [line for line in LINES if not line.startswith(("run ", "insights evaluate"))])
 def test_a_command_of_the_page_runs(line, tmp_path, monkeypatch):
     """On a store with two trials and three insights, a yes to what is asked."""
     monkeypatch.chdir(tmp_path)

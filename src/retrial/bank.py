@@ -119,7 +119,7 @@ class InsightBank:
     async def _tell(self, query: Mapping[str, Any]) -> Any:
         """The insights that a task or an extractor is told."""
         count = query.get("count")
-        return await self.insights.best(count) if count != 0 else []
+        return await self.insights.best(count, without=query.get("without")) if count != 0 else []
 
     async def _learn(self, item: Mapping[str, Any]) -> Any:
         """Apply an extractor's operations, or note that it is done."""

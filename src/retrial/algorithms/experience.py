@@ -50,6 +50,8 @@ class Experience:
     """The most similar passed trials in it, at least 0."""
     every_trial: bool = False
     """Whether later trials are told the insights as well; examples stand in the first prompt alone."""
+    without: int | None = None
+    """The id of an insight that is not told, to see what it is worth; None for none."""
     others_only: bool = False
     """Whether trials of the same task are no examples, as experiments need it."""
     keeps: bool = True
@@ -76,7 +78,8 @@ class Experience:
 
     async def recall(self, run: Run, task: Task) -> Told:
         """Ask for what is known when a task begins."""
-        insights = await run.recall("insights", "insights", {"count": self.insights})
+        left_out = {} if self.without is None else {"without": self.without}
+        insights = await run.recall("insights", "insights", {"count": self.insights, **left_out})
         query = {"task": task.prompt, "count": self.examples, "without_task": task.id if self.others_only else ""}
         examples = await run.recall("examples", "trajectories", query)
         told = Told(tuple(decode(Insight, one) for one in insights), tuple(decode(Trajectory, one) for one in examples))

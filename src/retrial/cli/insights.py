@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from retrial.cli.insights_change import delete, edit, taint, undo
+from retrial.cli.insights_evaluate import evaluate
 from retrial.cli.options import as_json, store_option
 
 if TYPE_CHECKING:
@@ -205,5 +206,5 @@ def _source(name: str, kept: Any) -> dict[str, Any]:
     return {"id": name, "kept": True, **values, "tainted": kept.tainted}
 
 
-for _command in (edit, delete, undo, taint):
+for _command in (edit, delete, undo, taint, evaluate):
     insights.add_command(_command)

@@ -32,6 +32,7 @@ def insight_bank(
     group: int | None = None,
     every_trial: bool = False,
     others_only: bool = False,
+    without: int | None = None,
     keeps: bool = True,
     carry: str = "lessons",
     from_stored: bool = False,
@@ -44,9 +45,9 @@ def insight_bank(
 
     The first prompt holds the ``insights`` highest-scored insights and the ``examples`` most similar passed trials of
     the bank; with ``every_trial`` later ones hold the insights too, with ``others_only`` no example is a trial of the
-    same task. ``keeps`` is whether the task's trials are kept at all. After each ``batch`` new trials an extraction
-    begins by itself, beside the tasks, in a bank of at most ``cap`` insights; ``group`` is how many pairs one call of
-    the extractor compares, None for all of a batch.
+    same task, and ``without`` leaves out the insight of that id. ``keeps`` is whether the task's trials are kept at
+    all. After each ``batch`` new trials an extraction begins by itself, beside the tasks, in a bank of at most ``cap``
+    insights; ``group`` is how many pairs one call of the extractor compares, None for all of a batch.
     ``evaluator`` is what judges, as a spec; None for the task's tests. The rest is as for ``unit_tests``.
 
     Raises:
@@ -59,6 +60,7 @@ def insight_bank(
         examples=examples,
         every_trial=every_trial,
         others_only=others_only,
+        without=without,
         keeps=keeps,
         batch=batch,
         cap=cap,

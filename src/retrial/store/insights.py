@@ -33,11 +33,14 @@ class InsightShelf:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
 
-    async def best(self, count: int | None = None) -> list[Mapping[str, Any]]:
-        """Return the highest-scored insights as JSON values without where they came from, all if no number is given."""
+    async def best(self, count: int | None = None, *, without: int | None = None) -> list[Mapping[str, Any]]:
+        """Return the highest-scored insights as JSON values without where they came from, all if no number is given.
+
+        ``without`` is the id of one that is left out; nothing takes its place.
+        """
 
         def read(connection: sqlite3.Connection) -> list[Mapping[str, Any]]:
-            return [_plain(one) for one in best(_bank(connection), count)]
+            return [_plain(one) for one in best(_bank(connection), count) if one.id != without]
 
         return await self._writer.do(read)
 
