@@ -42,8 +42,8 @@ ARROWS = {
         "errors"
     ),
     "cli": (
-        "assembly bank gating recipes casefile memory taskfile algorithms models testbench sandbox store engine log core "
-        "errors"
+        "assembly bank gating recipes casefile memory taskfile algorithms models testbench sandbox store stats engine log "
+        "core errors"
     ),
     "retrial": "assembly core errors",
 }

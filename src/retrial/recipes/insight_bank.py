@@ -12,7 +12,7 @@ from retrial.algorithms.registry import actor_from
 from retrial.evaluate.registry import evaluator_from
 from retrial.evaluate.unit_tests import UnitTests
 from retrial.memory.insights import CAP
-from retrial.prompts import replaced
+from retrial.prompts import Prompt, replaced
 from retrial.recipes.judge import JUDGE_ACTOR, JUDGE_REFLECTOR
 from retrial.recipes.sections import before_lessons, checks_by
 from retrial.recipes.unit_tests import UNIT_TESTS_ACTOR, UNIT_TESTS_REFLECTOR
@@ -54,7 +54,6 @@ def insight_bank(
         ConfigError: if a value is out of range, or an evaluator or a prompt has another name.
     """
     texts = replaced(_REVIEWED if evaluator else _TESTED, prompts or {})
-    extractor = texts.pop("extractor").text
     experience = Experience(
         insights=insights,
         examples=examples,
@@ -65,7 +64,7 @@ def insight_bank(
         batch=batch,
         cap=cap,
         group=group,
-        extractor="" if extractor == EXTRACTOR.text else extractor,
+        extractor=_unless_ours(texts.pop("extractor")),
     )
     return Reflexion(
         evaluator=evaluator_from(evaluator) if evaluator else UnitTests(),
@@ -81,6 +80,11 @@ def insight_bank(
         experience=experience,
         prompts=texts,
     )
+
+
+def _unless_ours(extractor: Prompt) -> str:
+    """The text of an extractor's prompt that is not ours."""
+    return "" if extractor.text == EXTRACTOR.text else extractor.text
 
 
 def extraction(
