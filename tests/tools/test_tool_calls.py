@@ -380,14 +380,16 @@ async def test_a_result_is_the_same_in_a_replay():
     """Value and kind of fault are what they were, without a call."""
     calls = []
 
-    def flaky() -> dict[str, int]:
-        calls.append(1)
-        if len(calls) == 2:
-            raise KeyError("x")
+    def works() -> dict[str, int]:
+        calls.append("a")
         return {"a": 1}
 
+    def breaks() -> dict[str, int]:
+        calls.append("b")
+        raise KeyError("x")
+
     engine = Engine()
-    ToolHandler(ToolRegistry([tool(name="a")(flaky), tool(name="b")(flaky)])).attach(engine)
+    ToolHandler(ToolRegistry([tool(name="a")(works), tool(name="b")(breaks)])).attach(engine)
     first = await engine.run(Calls("a", "b"), {}, run_id="r")
     assert (await engine.replay("r", Calls("a", "b"))).value == first.value == ['{"a": 1}', "ToolFailed: KeyError: 'x'"]
     assert len(calls) == 2
