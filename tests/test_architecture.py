@@ -33,13 +33,13 @@ ARROWS = {
     "taskfile": "placing taskrows evaluate core errors",
     "casefile": "taskfile core errors",
     "recipes": "algorithms evaluate prompts memory engine errors",
-    "bank": "recipes store engine log core errors",
+    "bank": "recipes store memory engine log core errors",
     "gating": "recipes algorithms evaluate testbench engine core errors",
     "hosts": "evaluate core errors",
     "choosing": "gating placing recipes engine core errors",
     "assembly": (
-        "bank choosing placing hosts gating recipes taskfile evaluate models workbench testbench sandbox store engine log core "
-        "errors"
+        "bank choosing placing hosts gating recipes taskfile evaluate models workbench testbench sandbox store memory engine "
+        "log core errors"
     ),
     "cli": (
         "assembly bank gating recipes casefile memory taskfile algorithms models testbench sandbox store stats engine log "

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from retrial.bank import Embed, InsightBank
+from retrial.bank import InsightBank
 from retrial.choosing import algorithm_for
 from retrial.core.budget import Budget
 from retrial.core.codec import encode
@@ -28,6 +28,7 @@ from retrial.gating import gate_for, pass_gate
 from retrial.hosts import ActorFunction, HostFunctions, ReflectorFunction, ValidatorFunction
 from retrial.log.journal import NoJournal
 from retrial.log.live import watcher
+from retrial.memory.likeness import Embed
 from retrial.models.client import ModelClient
 from retrial.models.fake import FakeLLMClient
 from retrial.models.handler import LLMHandler
@@ -88,8 +89,8 @@ def assemble(
     is a file; without one, everything is kept in memory until the engine closes, and with ``keeps=False`` nothing is,
     which suits whoever judges many outputs and looks at none of the runs again. ``sandbox`` chooses a level of
     isolation and ``require_isolation`` refuses any lower one; the sandbox is opened when the first tests run. ``embed``
-    (from texts to vectors) chooses the examples of the insight bank; ``about`` is recorded with its extractions, which
-    may use ``learning`` together, or each the ``budget`` without it.
+    (from texts to vectors) chooses among the lessons and examples that share words with a task; ``about`` is recorded
+    with extractions of insights, which may use ``learning`` together, or each the ``budget`` without it.
 
     Raises:
         ConfigError: if a model is not known, its key or package is missing, or a dollar budget has no price to go by.
@@ -104,7 +105,7 @@ def assemble(
     journal = SqliteStore(os.fspath(store) if store is not None else ":memory:") if keeps else NoJournal()
     engine = Engine(journal, budget)
     if isinstance(journal, SqliteStore):
-        LessonBook(journal.writer).attach(engine)
+        LessonBook(journal.writer, embed=embed).attach(engine)
         InsightBank(
             engine, journal.writer, embed=embed, about=about or _about(model, models), allowance=learning
         ).attach()

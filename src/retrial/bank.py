@@ -8,9 +8,8 @@ bank: the batch is claimed in the store, and an operation is applied once whatev
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import sqrt
 from typing import Any
 
 from retrial.core.budget import Budget
@@ -21,18 +20,13 @@ from retrial.engine.engine import Engine, new_run_id
 from retrial.engine.owner import alive, myself
 from retrial.errors import RunNotFound
 from retrial.log.views import usage_of
+from retrial.memory.likeness import SHORTLIST, Embed, nearest
 from retrial.recipes.registry import recorded
 from retrial.store.insights import InsightShelf
 from retrial.store.trajectories import TrajectoryShelf
 from retrial.store.writer import Writer
 
-__all__ = ["Embed", "InsightBank"]
-
-Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
-"""From texts to vectors of one length: another measure of likeness than shared words."""
-
-SHORTLIST = 40
-"""How many trials that share words an embedding chooses from."""
+__all__ = ["InsightBank"]
 
 _RUNNING: set[str] = set()
 """The extractions that this process is working on."""
@@ -138,10 +132,8 @@ class InsightBank:
         )
         if self._embed is None or len(found) <= count:
             return found
-        texts = [task, *(one["task"] for one in found)]
-        vectors = await asyncio.to_thread(self._embed, texts)
-        ranked = sorted(range(len(found)), key=lambda index: -_cosine(vectors[0], vectors[index + 1]))
-        return [found[index] for index in ranked[:count]]
+        ranked = await asyncio.to_thread(nearest, self._embed, task, [one["task"] for one in found])
+        return [found[place] for place in ranked[:count]]
 
     async def _keep(self, item: Mapping[str, Any]) -> bool:
         """Keep a trial; if it fills a batch, an extraction begins, which nobody waits for here."""
@@ -198,10 +190,3 @@ class InsightBank:
         new = (await self._engine.journal.events(run_id))[len(before) :]
         asked = sum(event.kind == "model.requested" for event in new)
         self._left = self._left.less(replace(usage_of(new), calls=asked, seconds=0.0))
-
-
-def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    """How much two vectors point the same way, -1 to 1."""
-    dot = sum(a * b for a, b in zip(one, other, strict=True))
-    length = sqrt(sum(a * a for a in one)) * sqrt(sum(b * b for b in other))
-    return dot / length if length else 0.0

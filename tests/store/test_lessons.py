@@ -72,6 +72,26 @@ async def test_lessons_of_other_tasks_are_recalled_where_they_are_relevant(book)
     assert [item["text"] for item in await book.recall({"task_id": "t", "limit": 1, "task": prompt})] == ["Mine."]
 
 
+async def test_a_function_of_vectors_ranks_what_shares_words(store):
+    """It chooses among the lessons of other tasks, the most alike nearest to the task's own; the rest stays as it was."""
+    asked = []
+
+    def embed(texts):
+        asked.append(list(texts))
+        return [[text.count("refund") + text.count("Refund"), text.count("account"), 0.1] for text in texts]
+
+    book = LessonBook(store.writer, embed=embed)
+    for text in ("The account of an order is an account.", "Refund the order, and refund it once."):
+        await book.keep(lesson(text, "a", scope="any"))
+    await book.keep(lesson("Mine.", "t"))
+    prompt = "Refund the refund of the order of this account."
+    found = await book.recall({"task_id": "t", "limit": 2, "task": prompt})
+    assert [item["text"] for item in found] == ["Refund the order, and refund it once.", "Mine."]
+    assert asked[0][0] == prompt
+    assert "Mine." not in asked[0]
+    assert [item["text"] for item in await book.recall({"task_id": "t", "limit": 2})] == ["Mine."]
+
+
 async def test_chance_leaves_lessons_of_other_tasks_out_of_some_runs(book):
     """Of a hundred runs about half leave a new lesson out, which ones is fixed, and those told are told with it."""
     await book.keep(lesson(REFUND, "a", scope="any"))

@@ -9,10 +9,11 @@ from typing import Any
 
 from retrial.log.uses import LEFT_OUT, LEFT_OUT_WITH
 from retrial.memory.copying import normalised
+from retrial.memory.likeness import SHORTLIST
 from retrial.memory.poison import held_out, hold_out_share
 from retrial.memory.searching import arranged, rare_words, search_words, shares_enough
 
-__all__ = ["own", "recalled", "relevant", "searched"]
+__all__ = ["own", "recalled", "relevant", "searched", "shortlisted"]
 
 Item = Mapping[str, Any]
 """A lesson as its JSON values."""
@@ -23,22 +24,34 @@ SPARE = 3
 """How many lessons of other tasks are recalled where no limit is given."""
 
 
-def recalled(connection: sqlite3.Connection, query: Mapping[str, Any], at: str) -> list[Item]:
+def recalled(
+    connection: sqlite3.Connection, query: Mapping[str, Any], at: str, ranked: Sequence[Item] | None = None
+) -> list[Item]:
     """Return what a task is to be told, what matters most last.
 
     ``query`` holds ``task_id`` and, if lessons of other tasks are wanted, the prompt as ``task``; ``limit`` is how many
     at most. ``at`` is the time, by which lessons expire. With ``run_id``, chance leaves some lessons of other tasks out
-    of that run (they are marked), so that what a lesson does can be told from what its tasks do.
+    of that run (they are marked), so that what a lesson does can be told from what its tasks do. ``ranked`` are the
+    lessons of other tasks in an order of one's own, from ``shortlisted``.
     """
     limit = query.get("limit")
     mine = own(connection, query["task_id"], limit, at)
     room = SPARE if limit is None else limit - len(mine)
     if "task" not in query or room < 1:
         return mine
-    others = relevant(connection, query["task"], task_id=query["task_id"], limit=room, at=at, told=mine)
+    if ranked is None:
+        others = relevant(connection, query["task"], task_id=query["task_id"], limit=room, at=at, told=mine)
+    else:
+        said = {normalised(item["text"]) for item in mine}
+        others = [item for item in ranked if normalised(item["text"]) not in said][:room]
     if "run_id" in query:
         others = [_tossed(connection, item, query["run_id"]) for item in others]
     return arranged(mine, others, limit, SPARE)
+
+
+def shortlisted(connection: sqlite3.Connection, query: Mapping[str, Any], at: str) -> list[Item]:
+    """Return the lessons of other tasks that share words with a prompt, for another measure to choose from."""
+    return relevant(connection, query["task"], task_id=query["task_id"], limit=SHORTLIST, at=at)
 
 
 def _tossed(connection: sqlite3.Connection, item: Item, run_id: str) -> Item:

@@ -5,6 +5,7 @@ It knows where lessons are kept; what is relevant, what says the same and what m
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import json
 import sqlite3
@@ -17,6 +18,7 @@ from retrial.core.events import Event
 from retrial.core.tasks import Lesson
 from retrial.core.trials import Tried
 from retrial.errors import ConfigError, LessonNotFound
+from retrial.memory.likeness import Embed, nearest
 from retrial.memory.poison import Finding
 from retrial.store import checking, erasing, lesson_rows, lesson_search, uses
 from retrial.store.erasing import Deletion
@@ -36,10 +38,18 @@ class LessonBook:
     """Keeps lessons by task; the same words about the same task once.
 
     At most ``capacity`` are kept: when one more comes, the expired go first, then those learnt longest ago, and the
-    quarantined last. ``clock`` tells the time as ISO 8601 in UTC, by which lessons expire.
+    quarantined last. ``clock`` tells the time as ISO 8601 in UTC, by which lessons expire. ``embed`` ranks the lessons
+    of other tasks that share words with a task; without it, BM25 does.
     """
 
-    def __init__(self, writer: Writer, *, capacity: int = CAPACITY, clock: Callable[[], str] = lesson_rows.now) -> None:
+    def __init__(
+        self,
+        writer: Writer,
+        *,
+        capacity: int = CAPACITY,
+        clock: Callable[[], str] = lesson_rows.now,
+        embed: Embed | None = None,
+    ) -> None:
         """Keep lessons in the writer's file.
 
         Raises:
@@ -50,6 +60,7 @@ class LessonBook:
         self._writer = writer
         self._capacity = capacity
         self._clock = clock
+        self._embed = embed
 
     def attach(self, engine: Handlers) -> None:
         """Take what is asked of the memory ``lessons``."""
@@ -68,7 +79,15 @@ class LessonBook:
 
     async def recall(self, query: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         """Return the lessons that a query asks for, as JSON values."""
-        return await self._writer.do(lambda connection: lesson_search.recalled(connection, query, self._clock()))
+        embed = self._embed
+        if embed is None or "task" not in query:
+            return await self._writer.do(lambda connection: lesson_search.recalled(connection, query, self._clock()))
+        wide = await self._writer.do(lambda connection: lesson_search.shortlisted(connection, query, self._clock()))
+        places = await asyncio.to_thread(nearest, embed, query["task"], [item["text"] for item in wide])
+        ranked = [wide[place] for place in places]
+        return await self._writer.do(
+            lambda connection: lesson_search.recalled(connection, query, self._clock(), ranked)
+        )
 
     async def keep(self, item: Mapping[str, Any]) -> Kept:
         """Keep a lesson, given as its JSON values, and say what came of it."""
