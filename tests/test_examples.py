@@ -47,7 +47,7 @@ def test_an_example_replays_to_what_its_page_says(name, tmp_path, monkeypatch):
 def test_a_recording_holds_replies_and_nothing_of_the_machine_that_made_it(name):
     """No path of a home, no address, no key."""
     text = (EXAMPLES / name / "replies.jsonl").read_text()
-    assert not re.findall(r"/home/|/root/|/tmp/|/work/|127\.0\.0\.1|sk-[A-Za-z0-9]|Bearer", text)
+    assert not re.findall(r"/(?:home|root|tmp|work)/|127\.0\.0\.1|sk-[A-Za-z0-9]|Bearer", text)
     assert {json.loads(line)["model"] for line in text.splitlines()} == {"openai:qwen2.5-coder-1.5b-instruct"}
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from retrial.cli import exits
 from retrial.cli.options import as_json, store_option
 
 if TYPE_CHECKING:
     from retrial.core.tasks import Lesson
+    from retrial.store.writer import Writer
 
 __all__ = ["export", "import_"]
 
@@ -65,35 +66,13 @@ def import_(file: Path, store: str | None, as_json: bool) -> int:
 
     Uses and wins are not taken over: they are counted from the runs in the store.
     """
-    from retrial.assembly import store_path
-    from retrial.cli.screen import Screen
-    from retrial.cli.work import asynchronously
+    from retrial.cli.taking import take_lines
     from retrial.store.lessons import LessonBook
-    from retrial.store.sqlite import SqliteStore
 
-    lines = [(number, line) for number, line in enumerate(file.read_bytes().split(b"\n"), 1) if line.strip()]
-    if not lines:
-        raise exits.Stopped(f"nothing to import: {file} holds no line", exits.NOTHING)
+    def keeper(writer: Writer) -> Callable[[bytes], Awaitable[dict[str, Any]]]:
+        return partial(_take, LessonBook(writer))
 
-    async def take() -> list[dict[str, Any]]:
-        journal = SqliteStore(store_path(store))
-        try:
-            book = LessonBook(journal.writer)
-            return [{"line": number, **await _take(book, line)} for number, line in lines]
-        finally:
-            await journal.close()
-
-    screen = Screen(as_json=as_json, store=store)
-    ends = asynchronously(take())
-    added = sum(one["outcome"] == "added" for one in ends)
-    if as_json:
-        screen.json({"added": added, "lines": ends})
-    else:
-        for one in ends:
-            if one["outcome"] != "added":
-                screen.line((f"line {one['line']}", "yellow"), f"  {one['outcome']}: {one['detail']}")
-        screen.line(f"{added} of {len(ends)} lessons were added")
-    return exits.USAGE if any(one["outcome"] in ("broken", "conflict") for one in ends) else exits.SOLVED
+    return take_lines(file, "lessons", keeper, store=store, as_json=as_json)
 
 
 async def _take(book: Any, line: bytes) -> dict[str, Any]:
