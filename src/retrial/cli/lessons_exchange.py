@@ -7,7 +7,7 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -97,17 +97,12 @@ def _lesson(line: bytes) -> dict[str, Any]:
     Raises:
         ValueError: saying what is wrong with it.
     """
+    from retrial.cli.taking import object_in
     from retrial.core.codec import decode, encode
     from retrial.core.keys import digest
     from retrial.core.tasks import Lesson
 
-    try:
-        read: Any = json.loads(line.decode("utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(f"it is not JSON ({error})") from error
-    if not isinstance(read, dict):
-        raise ValueError("it is no JSON object")  # noqa: TRY004 - one kind of error for a line that is no lesson
-    item = cast("dict[str, Any]", read)
+    item = object_in(line)
     wrong = _fault(item)
     if wrong:
         raise ValueError(wrong)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from retrial.cli import exits
 
 if TYPE_CHECKING:
     from retrial.store.writer import Writer
 
-__all__ = ["take_lines"]
+__all__ = ["object_in", "take_lines"]
 
 
 def take_lines(
@@ -55,3 +56,18 @@ def take_lines(
                 screen.line((f"line {one['line']}", "yellow"), f"  {one['outcome']}: {one['detail']}")
         screen.line(f"{added} of {len(ends)} {noun} were added")
     return exits.USAGE if any(one["outcome"] in ("broken", "conflict") for one in ends) else exits.SOLVED
+
+
+def object_in(line: bytes) -> dict[str, Any]:
+    """Return the JSON object that a line is.
+
+    Raises:
+        ValueError: saying what is wrong with it.
+    """
+    try:
+        read: Any = json.loads(line.decode("utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"it is not JSON ({error})") from error
+    if not isinstance(read, dict):
+        raise ValueError("it is no JSON object")  # noqa: TRY004 - one kind of error for a line that is no object
+    return cast("dict[str, Any]", read)

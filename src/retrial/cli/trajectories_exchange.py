@@ -78,17 +78,12 @@ def _trial(line: bytes) -> tuple[Trajectory, bool]:
     Raises:
         ValueError: saying what is wrong with it.
     """
+    from retrial.cli.taking import object_in
     from retrial.core.codec import decode
     from retrial.core.keys import digest
     from retrial.memory.trajectories import Trajectory
 
-    try:
-        read: Any = json.loads(line.decode("utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(f"it is not JSON ({error})") from error
-    if not isinstance(read, dict):
-        raise ValueError("it is no JSON object")  # noqa: TRY004 - one kind of error for a line that is no trial
-    item = cast("dict[str, Any]", read)
+    item = object_in(line)
     wrong = _fault(item)
     if wrong:
         raise ValueError(wrong)
