@@ -33,8 +33,10 @@ from retrial.models.client import ModelClient
 from retrial.models.fake import FakeLLMClient
 from retrial.models.handler import LLMHandler
 from retrial.models.resolve import client_for, is_priced
+from retrial.models.streaming import OnText, WholeText
 from retrial.models.transport import Limits
 from retrial.placing import placed, with_files
+from retrial.sandbox.blocking import OpenedOnce
 from retrial.sandbox.opening import open_sandbox
 from retrial.store.lessons import LessonBook
 from retrial.store.sqlite import SqliteStore
@@ -82,6 +84,7 @@ def assemble(
     embed: Embed | None = None,
     about: Mapping[str, Any] | None = None,
     learning: Budget | None = None,
+    on_text: OnText | None = None,
 ) -> Engine:
     """Return an engine with a store, models, the test bench and the memory of lessons attached.
 
@@ -90,13 +93,15 @@ def assemble(
     which suits whoever judges many outputs and looks at none of the runs again. ``sandbox`` chooses a level of
     isolation and ``require_isolation`` refuses any lower one; the sandbox is opened when the first tests run. ``embed``
     (from texts to vectors) chooses among the lessons and examples that share words with a task; ``about`` is recorded
-    with extractions of insights, which may use ``learning`` together, or each the ``budget`` without it.
+    with extractions of insights, which may use ``learning`` together, or each the ``budget`` without it. ``on_text`` is
+    called with each piece of a reply's text as it arrives (see ``OnText``); the text of a client that has it whole is
+    one piece.
 
     Raises:
         ConfigError: if a model is not known, its key or package is missing, or a dollar budget has no price to go by.
         JournalError: if the store cannot be opened.
     """
-    client = _clients(base_url, record, requests_per_minute, max_concurrency)
+    client = _clients(base_url, record, requests_per_minute, max_concurrency, on_text)
     roles = {role: client(which) for role, which in (models or {}).items()}
     default = client(model) if model is not None else None
     clients = [*roles.values(), *([default] if default is not None else [])]
@@ -109,8 +114,9 @@ def assemble(
         InsightBank(
             engine, journal.writer, embed=embed, about=about or _about(model, models), allowance=learning
         ).attach()
-    for executor in (TestsHandler, CommandHandler):
-        executor(lambda: open_sandbox(sandbox, require_isolation)).attach(engine)
+    opened = OpenedOnce(lambda: open_sandbox(sandbox, require_isolation))
+    for bench in (TestsHandler, CommandHandler):
+        bench(opened).attach(engine)
     for host in (PersonHandler(), PydanticHandler(), SqlHandler()):
         host.attach(engine)
     if clients:
@@ -125,18 +131,21 @@ def _clients(
     record: str | os.PathLike[str] | None,
     requests_per_minute: float | None,
     max_concurrency: int | None,
+    on_text: OnText | None,
 ) -> Callable[[Model], ModelClient]:
     """What makes the client of a model; those of one provider share its limits."""
     limits: dict[str, Limits] = {}
 
     def client(which: Model) -> ModelClient:
         if not isinstance(which, str):
-            return FakeLLMClient(which) if callable(which) else which
+            own = FakeLLMClient(which) if callable(which) else which
+            return own if on_text is None else WholeText(own, on_text)
         provider = which.partition(":")[0]
         shared = limits.setdefault(
             provider, Limits(requests_per_minute=requests_per_minute, max_concurrency=max_concurrency)
         )
-        return client_for(which, base_url=base_url, record=Path(record) if record else None, limits=shared)
+        file = Path(record) if record else None
+        return client_for(which, base_url=base_url, record=file, limits=shared, on_text=on_text)
 
     return client
 

@@ -7,6 +7,7 @@ import inspect
 import pytest
 
 from retrial.algorithms import Agent, Swarm, ToolLoop
+from retrial.assembly import assemble
 from retrial.core.budget import Budget
 from retrial.core.messages import ModelResponse, ToolCall
 from retrial.core.tasks import Status
@@ -211,6 +212,17 @@ async def test_swarm_is_a_tool_loop():
     algorithm = Swarm(AGENTS, REGISTRY, max_turns=4, recall="insights")
     assert isinstance(algorithm, ToolLoop)
     assert (algorithm.max_calls, algorithm.recall) == (4, "insights")
+
+
+async def test_swarm_streams_like_any_tool_loop():
+    """Whoever listens to an engine hears each turn under its key, whichever agent speaks."""
+    replies = iter([tool_call("transfer_to_billing"), text("Refunded.")])
+    told = []
+    async with assemble(lambda request: next(replies), on_text=lambda *what: told.append(what)) as engine:
+        ToolHandler(REGISTRY).attach(engine)
+        result = await engine.run(Swarm(AGENTS, REGISTRY), {"task": "Refund A1"})
+    assert result.value["agent"] == "billing"
+    assert told == [("turn.1/model", ""), ("turn.2/model", ""), ("turn.2/model", "Refunded.")]
 
 
 BILLING = Agent("x")

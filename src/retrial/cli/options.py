@@ -135,7 +135,7 @@ def bench_options(function: F) -> F:
 def budget_options(function: F) -> F:
     """Add the four limits of a budget."""
     for name, kind, text in (
-        ("seconds", Amount(min=0, min_open=True), "Seconds of work on each task, at most."),
+        ("seconds", Amount(min=0, min_open=True), "Seconds of the whole invocation; shared equally by the tasks."),
         ("usd", Amount(min=0), "US dollars, at most; may overshoot by a call a task."),
         ("tokens", click.IntRange(min=0), "Tokens read and written, at most; may overshoot by a call a task."),
         ("calls", click.IntRange(min=0), "Model calls of the whole invocation, at most; shared equally by the tasks."),

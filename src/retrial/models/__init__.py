@@ -10,6 +10,7 @@ from retrial.models.provider import ProviderClient
 from retrial.models.recorded import RecordedClient
 from retrial.models.recording import RecordingClient
 from retrial.models.resolve import client_for, describe
+from retrial.models.streaming import OnText
 from retrial.models.transport import Limits, PatientClient
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "LLMHandler",
     "Limits",
     "ModelClient",
+    "OnText",
     "PatientClient",
     "ProviderClient",
     "RecordedClient",

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from retrial.core.messages import ModelRequest, ModelResponse
 
-__all__ = ["ModelClient"]
+__all__ = ["ModelClient", "Wrapper", "close"]
 
 
 class ModelClient(Protocol):
@@ -24,3 +24,25 @@ class ModelClient(Protocol):
             ModelError: if no answer can be had. A refusal in words is an answer.
         """
         ...
+
+
+class Wrapper:
+    """A client around another, under its name."""
+
+    def __init__(self, client: ModelClient) -> None:
+        self.client = client
+        self.name = client.name
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.client!r})"
+
+    async def aclose(self) -> None:
+        """Close the connections of the client inside, where it holds some."""
+        await close(self.client)
+
+
+async def close(client: ModelClient) -> None:
+    """Close the connections of a client that holds some. A later call opens new ones."""
+    aclose = getattr(client, "aclose", None)
+    if aclose is not None:
+        await aclose()

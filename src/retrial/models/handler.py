@@ -8,7 +8,7 @@ from dataclasses import replace
 from retrial.core.effects import CallModel, Handlers
 from retrial.core.messages import ModelResponse
 from retrial.errors import ConfigError
-from retrial.models.client import ModelClient
+from retrial.models.client import ModelClient, close
 
 __all__ = ["LLMHandler"]
 
@@ -51,6 +51,5 @@ class LLMHandler:
     async def aclose(self) -> None:
         """Close the connections of every client that holds some. A later call opens new ones."""
         for client in {id(client): client for client in (self._client, *self._roles.values())}.values():
-            close = getattr(client, "aclose", None)
-            if close is not None:
-                await close()
+            if client is not None:
+                await close(client)

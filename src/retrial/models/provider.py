@@ -18,6 +18,7 @@ from retrial.core.messages import Message, ModelRequest, ModelResponse, ToolCall
 from retrial.errors import ConfigError, ModelUnavailable
 from retrial.models.failures import answer_in, failure_of, scrub
 from retrial.models.prices import cost_usd, is_loopback
+from retrial.models.streaming import OnText, careful
 
 if TYPE_CHECKING:
     from pydantic_ai import messages as theirs
@@ -63,13 +64,16 @@ class ProviderClient:
             every other compatible server by its ``base_url``.
         base_url: where the provider is served; None for its usual address or its environment variable. A compatible
             server needs no key.
-        timeout: seconds to wait for a reply.
+        timeout: seconds to wait for a reply; with ``on_text`` for its next piece.
+        on_text: called with each piece of a reply's text as it arrives, see ``OnText``. None asks for whole replies.
 
     Raises:
         ConfigError: if the provider is unknown, its library is not installed, or its key is not set.
     """
 
-    def __init__(self, model: str, *, base_url: str | None = None, timeout: float = 300.0) -> None:
+    def __init__(
+        self, model: str, *, base_url: str | None = None, timeout: float = 300.0, on_text: OnText | None = None
+    ) -> None:
         provider, _, name = model.partition(":")
         if provider not in PROVIDERS or not name:
             close = get_close_matches(provider, PROVIDERS, n=1)
@@ -78,6 +82,7 @@ class ProviderClient:
         self.name = model
         self._given_url = base_url
         self._timeout = timeout
+        self._on_text = None if on_text is None else careful(on_text)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._model: Model | None = _build(provider, name, base_url)
         self.base_url: str | None = self._model.base_url
@@ -92,15 +97,10 @@ class ProviderClient:
             ModelError: RateLimited, ModelTimeout, ModelUnavailable or ModelRejected.
             ConfigError: if the model cannot be asked that way.
         """
-        from pydantic_ai.direct import model_request  # noqa: PLC0415 - loaded with the first client
-
-        del key
-        messages, parameters = _conversation(request.messages), _parameters(request)
-        settings, model = _settings(request, self._timeout), self._model_in_this_loop()
+        how = {"model_settings": _settings(request, self._timeout), "model_request_parameters": _parameters(request)}
+        messages, model = _conversation(request.messages), self._model_in_this_loop()
         try:
-            response = await model_request(
-                model, messages, model_settings=settings, model_request_parameters=parameters
-            )
+            response = await self._asked(key, model, messages, **how)
         except Exception as error:  # noqa: BLE001 - a reply out of form makes the libraries raise about anything
             answer = answer_in(error, self.name)
             if answer is not None:
@@ -108,6 +108,21 @@ class ProviderClient:
             # The provider's own exception may quote a key, so it is not chained.
             raise failure_of(error, self.name) from None
         return self._reply(response)
+
+    async def _asked(
+        self, key: str, model: Model, messages: list[theirs.ModelMessage], **how: Any
+    ) -> theirs.ModelResponse:
+        """Send the request, and tell who listens what arrives."""
+        from pydantic_ai.direct import model_request, model_request_stream  # noqa: PLC0415 - loaded with the first client
+
+        if self._on_text is None:
+            return await model_request(model, messages, **how)
+        self._on_text(key, "")
+        async with model_request_stream(model, messages, **how) as stream:
+            async for event in stream:
+                if piece := _piece_of(event):
+                    self._on_text(key, piece)
+        return stream.get()
 
     async def aclose(self) -> None:
         """Close the connections. The next call opens new ones."""
@@ -128,7 +143,7 @@ class ProviderClient:
     def _reply(self, response: theirs.ModelResponse) -> ModelResponse:
         from pydantic_ai import messages as theirs  # noqa: PLC0415 - loaded with the first client
 
-        if response.finish_reason == "error":
+        if response.finish_reason == "error" or response.state != "complete":
             raise ModelUnavailable(f"{self.name}: the provider broke off in the middle of its reply; try later")
         calls = tuple(
             ToolCall(id=part.tool_call_id, name=part.tool_name, arguments=part.args_as_dict())
@@ -156,6 +171,19 @@ class ProviderClient:
             ),
             model=self.name,
         )
+
+
+def _piece_of(event: theirs.ModelResponseStreamEvent) -> str:
+    """The text that an event of a stream adds to the reply."""
+    from pydantic_ai import messages as theirs  # noqa: PLC0415 - loaded with the first client
+
+    match event:
+        case theirs.PartStartEvent(part=theirs.TextPart(content=text)):
+            return text
+        case theirs.PartDeltaEvent(delta=theirs.TextPartDelta(content_delta=text)):
+            return text
+        case _:
+            return ""
 
 
 def _build(provider: str, name: str, base_url: str | None) -> Model:

@@ -14,13 +14,13 @@ from pathlib import Path
 from retrial.core.codec import encode
 from retrial.core.messages import ModelRequest, ModelResponse
 from retrial.errors import ConfigError
-from retrial.models.client import ModelClient
+from retrial.models.client import ModelClient, Wrapper
 from retrial.models.recorded import VERSION, RecordedReply, read_recording, request_digest
 
 __all__ = ["RecordingClient"]
 
 
-class RecordingClient:
+class RecordingClient(Wrapper):
     """Passes every request on to ``client`` and appends the reply to ``path`` before it is used.
 
     Safe for any number of asyncio tasks, and for several processes on one local file: a line is one write. A last
@@ -31,10 +31,9 @@ class RecordingClient:
     """
 
     def __init__(self, client: ModelClient, path: str | Path) -> None:
-        self.client = client
+        super().__init__(client)
         self._stopped = False
         self.path = Path(path)
-        self.name = client.name
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with self.path.open("ab"):
@@ -67,12 +66,6 @@ class RecordingClient:
                 self._stopped = True
                 warnings.warn(f"replies are no longer recorded in {self.path}: {error.strerror}", UserWarning, 2)
         return response
-
-    async def aclose(self) -> None:
-        """Close the client's connections, where it holds some."""
-        close = getattr(self.client, "aclose", None)
-        if close is not None:
-            await close()
 
 
 def _append(path: Path, line: str) -> None:

@@ -6,11 +6,12 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from retrial.errors import ConfigError
-from retrial.models.client import ModelClient
+from retrial.models.client import ModelClient, Wrapper
 from retrial.models.prices import price_known
 from retrial.models.provider import PROVIDERS, ProviderClient
 from retrial.models.recorded import RecordedClient
 from retrial.models.recording import RecordingClient
+from retrial.models.streaming import OnText, WholeText
 from retrial.models.transport import Limits, PatientClient
 
 __all__ = ["client_for", "describe", "is_priced"]
@@ -27,6 +28,7 @@ def client_for(
     attempts: int = 5,
     timeout: float = 300.0,
     limits: Limits | None = None,
+    on_text: OnText | None = None,
 ) -> ModelClient:
     """Make the client that ``spec`` names.
 
@@ -37,6 +39,7 @@ def client_for(
         attempts: the most HTTP requests for one call.
         timeout: seconds to wait for one reply.
         limits: request rate and concurrency, shared between the clients of a provider.
+        on_text: called with each piece of a reply's text as it arrives, see ``OnText``.
 
     Raises:
         ConfigError: naming the nearest valid name, the package to install or the environment variable to set.
@@ -47,10 +50,11 @@ def client_for(
             raise ConfigError(f"{spec!r} is a recording already; leave out --record {str(record)!r}")
         if base_url is not None:
             raise ConfigError(f"{spec!r} asks no server; leave out --base-url {base_url!r}")
-        return RecordedClient(name)
+        recorded = RecordedClient(name)
+        return recorded if on_text is None else WholeText(recorded, on_text)
     if kind not in PROVIDERS or not name:
         raise ConfigError(f"there is no model {spec!r}; {_advice(kind, colon, name)}")
-    client: ModelClient = ProviderClient(spec, base_url=base_url, timeout=timeout)
+    client: ModelClient = ProviderClient(spec, base_url=base_url, timeout=timeout, on_text=on_text)
     client = PatientClient(client, attempts=attempts, limits=limits)
     return client if record is None else RecordingClient(client, record)
 
@@ -65,7 +69,7 @@ def describe(client: ModelClient) -> str:
 def is_priced(client: ModelClient) -> bool:
     """Whether what ``client`` costs will be known: always for scripted and recorded replies and for local servers."""
     inner: object = client
-    while isinstance(inner, PatientClient | RecordingClient):
+    while isinstance(inner, Wrapper):
         inner = inner.client
     return not isinstance(inner, ProviderClient) or price_known(inner.name, inner.base_url)
 

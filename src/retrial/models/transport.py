@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from retrial.core.messages import ModelRequest, ModelResponse
 from retrial.errors import ConfigError, ModelError, ModelTimeout, ModelUnavailable, RateLimited
-from retrial.models.client import ModelClient
+from retrial.models.client import ModelClient, Wrapper
 
 if TYPE_CHECKING:
     from aiolimiter import AsyncLimiter
@@ -77,7 +77,7 @@ class Limits:
             self._rate = AsyncLimiter(rate, 60.0 * rate / self._requests_per_minute)
 
 
-class PatientClient:
+class PatientClient(Wrapper):
     """Asks again when a failure may pass by itself, and keeps to the limits.
 
     A provider that says how long to wait is waited for exactly that long; otherwise the wait doubles from
@@ -110,16 +110,12 @@ class PatientClient:
             raise ConfigError(f"attempts={attempts!r} must be at least 1")
         if not max_seconds > 0:
             raise ConfigError(f"max_seconds={max_seconds!r} must be above 0")
-        self.client = client
-        self.name = client.name
+        super().__init__(client)
         self._attempts = attempts
         self._max_seconds = max_seconds
         self._wait_initial = wait_initial
         self._wait_max = wait_max
         self._limits = limits or Limits()
-
-    def __repr__(self) -> str:
-        return f"PatientClient({self.client!r})"
 
     async def complete(self, request: ModelRequest, key: str) -> ModelResponse:
         """Ask until an answer comes, the failure is final, or patience ends.
@@ -150,12 +146,6 @@ class PatientClient:
                 raise
             raise _after(error, tries) from None
         raise AssertionError("unreachable: the last failure is raised")
-
-    async def aclose(self) -> None:
-        """Close the client's connections, where it holds some."""
-        close = getattr(self.client, "aclose", None)
-        if close is not None:
-            await close()
 
 
 def _hook(deadline: float) -> Callable[[Exception], bool | float]:

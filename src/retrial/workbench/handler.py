@@ -7,13 +7,13 @@ restore what is protected, and only then put anything anywhere. The work itself 
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
 from retrial.core.effects import Handlers, RunCommand
 from retrial.core.reports import CommandReport
 from retrial.errors import ConfigError, SandboxError
+from retrial.sandbox.blocking import OpenedOnce, interruptible
 from retrial.sandbox.program import Child, Sandbox
 from retrial.workbench.copying import changed_copy
 from retrial.workbench.paths import Refused
@@ -28,9 +28,7 @@ class CommandHandler:
     """Runs commands in ``sandbox``, which may be given as a function that opens it when it is first needed."""
 
     def __init__(self, sandbox: Sandbox | Callable[[], Sandbox]) -> None:
-        self._given = sandbox
-        self._opened: Sandbox | None = None
-        self._lock = threading.Lock()
+        self._sandbox = OpenedOnce(sandbox)
 
     def attach(self, engine: Handlers) -> None:
         """Have ``engine`` send every RunCommand here."""
@@ -46,23 +44,13 @@ class CommandHandler:
         if isinstance(job, CommandReport):
             return job
         started: list[Child] = []
-        work = asyncio.ensure_future(asyncio.to_thread(run_in, self._sandbox(), job, started))
-        try:
-            return await asyncio.shield(work)
-        except asyncio.CancelledError:
+
+        def interrupt() -> None:
             job.interrupted = True
             for child in started:
-                await asyncio.to_thread(child.kill)
-            await asyncio.wait([work], timeout=5)
-            if work.done() and not work.cancelled():
-                work.exception()
-            raise
+                child.kill()
 
-    def _sandbox(self) -> Sandbox:
-        with self._lock:
-            if self._opened is None:
-                self._opened = self._given() if callable(self._given) else self._given
-            return self._opened
+        return await interruptible(lambda: run_in(self._sandbox(), job, started), interrupt)
 
     def _job(self, effect: RunCommand) -> Job | CommandReport:
         """What is to be run, or the report that a reply cannot be applied."""
