@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 from retrial.core.messages import ToolResult, ToolSpec
 from retrial.errors import ConfigError, ToolError
 from retrial.tools.registry import Approve, Guard, ToolRegistry
+from retrial.tools.schema import validator_of
 from retrial.tools.tool import TIMEOUT, Tool
-from retrial.tools.words import faults
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -155,15 +155,9 @@ def _tool(theirs: Theirs, client: Client, named: str, prefix: str, options: Mapp
     """A server's tool as one of ours.
 
     Raises:
-        ConfigError: if its schema is none.
+        ConfigError: if its name or its schema cannot be used.
     """
     name = _UNNAMEABLE.sub("_", f"{prefix}_{theirs.name}" if prefix else theirs.name)
-    try:
-        faults({}, theirs.input_schema)
-    except ConfigError as error:
-        raise ConfigError(
-            f"tool {theirs.name!r} of the MCP server {named!r}: {error}; choose others, only=[...]"
-        ) from error
 
     async def call(**arguments: Any) -> ToolResult:
         from mcp import MCPError  # noqa: PLC0415 - the client has imported it
@@ -178,7 +172,16 @@ def _tool(theirs: Theirs, client: Client, named: str, prefix: str, options: Mapp
 
     spec = ToolSpec(name=name, description=theirs.description or "", parameters=theirs.input_schema)
     looks = theirs.annotations is not None and theirs.annotations.read_only_hint is True
-    return Tool(spec=spec, function=call, repeatable=looks, **options)
+    try:
+        made = Tool(spec=spec, function=call, repeatable=looks, patterns=False, **options)
+        validator_of(theirs.input_schema, patterns=False)
+        made.problems({})
+    except (ConfigError, RecursionError) as error:
+        why = "its schema refers to itself without end" if isinstance(error, RecursionError) else error
+        raise ConfigError(
+            f"tool {theirs.name!r:.80} of the MCP server {named!r}: {why}; choose others, only=[...]"
+        ) from error
+    return made
 
 
 def _result(theirs: CallToolResult) -> ToolResult:

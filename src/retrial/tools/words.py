@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-import importlib
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from retrial.errors import ConfigError
+from retrial.tools.schema import validator_of
 
 __all__ = ["expected", "faults", "fits"]
 
@@ -34,16 +32,32 @@ def fits(value: Any, schema: Mapping[str, Any]) -> bool:
     return not faults(value, schema)
 
 
-def faults(value: Any, schema: Mapping[str, Any], place: str = "") -> list[str]:
+def faults(
+    value: Any,
+    schema: Mapping[str, Any],
+    place: str = "",
+    *,
+    within: Mapping[str, Any] | None = None,
+    patterns: bool = True,
+) -> list[str]:
     """Return what is wrong with a JSON value, one text a place: where, what is there, what was expected.
 
     >>> faults({"size": "big"}, {"type": "object", "properties": {"size": {"type": "integer"}}}, "'cup'")
     ["'cup'.size is 'big', expected an integer"]
 
+    Args:
+        value: the JSON value.
+        schema: what it should fit.
+        place: what the value is called in the texts.
+        within: the schema that references point into; ``schema`` itself unless given.
+        patterns: whether regular expressions are tried.
+
     Raises:
-        ConfigError: if the schema is none.
+        ConfigError: if the schema is none that can be used.
     """
-    found = sorted(_validator(json.dumps(schema)).iter_errors(value), key=lambda error: list(map(str, error.path)))
+    whole = schema if within is None else within
+    validator = validator_of(whole, patterns=patterns).evolve(schema=schema)
+    found = sorted(validator.iter_errors(value), key=lambda error: list(map(str, error.path)))
     return [_in_words(error, place) for error in found]
 
 
@@ -59,6 +73,8 @@ def expected(schema: Any) -> str:
         return " or ".join(expected(one) for one in choices)
     if "enum" in given:
         return "one of " + ", ".join(map(_quoted, given["enum"]))
+    if given.get("required") and "type" not in given:
+        return f"an object with {', '.join(map(repr, given['required']))}"
     kinds: Any = given.get("type", "any value")
     words = " or ".join(_TYPES.get(kind, kind) for kind in ([kinds] if isinstance(kinds, str) else kinds))
     if kinds == "array" and given.get("items"):
@@ -69,21 +85,18 @@ def expected(schema: Any) -> str:
     return f"{words} ({', '.join(bounds)})" if bounds else words
 
 
+_OWN_WORDS = (
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minProperties",
+    "maxProperties",
+    "dependentRequired",
+    "not",
+    "oneOf",
+)
+"""Keywords whose faults the library says well enough."""
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "pattern", "format")
-
-
-@functools.lru_cache(maxsize=1024)
-def _validator(schema: str) -> Any:
-    """The validator of a schema, given as JSON. It looks up no other document."""
-    library: Any = importlib.import_module("jsonschema")
-    registry: Any = importlib.import_module("referencing").Registry()
-    value = json.loads(schema)
-    kind = library.validators.validator_for(value, default=library.Draft202012Validator)
-    try:
-        kind.check_schema(value)
-    except library.SchemaError as error:
-        raise ConfigError(f"not a JSON Schema: {error.message}") from error
-    return kind(value, registry=registry)
 
 
 def _in_words(error: Any, place: str) -> str:
@@ -96,8 +109,8 @@ def _in_words(error: Any, place: str) -> str:
         known = cast("Mapping[str, Any]", error.schema.get("properties", {}))
         unknown = [name for name in cast("Sequence[str]", error.instance) if name not in known]
         return f"{where} holds {', '.join(map(_quoted, unknown))}, expected {', '.join(map(repr, known)) or 'nothing'}"
-    if error.validator in ("minItems", "maxItems", "uniqueItems"):
-        return f"{where}: {error.message}"
+    if error.validator in _OWN_WORDS:
+        return f"{where}: {error.message:.{LONGEST * 2}}"
     return f"{where} is {_quoted(error.instance)}, expected {expected(error.schema)}"
 
 
