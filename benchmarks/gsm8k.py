@@ -10,7 +10,6 @@ import argparse
 import asyncio
 import itertools
 import json
-import math
 import random
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +29,7 @@ from retrial.errors import RunNotFound
 from retrial.evaluate.answers import numbers_in
 from retrial.log.views import Exchange, transcript
 from retrial.models import Limits, ModelClient, client_for
+from retrial.stats.intervals import paired_difference, wilson
 
 ROOT = Path(__file__).resolve().parents[1]
 QUESTIONS = ROOT.parent / "shared" / "data" / "envs" / "gsm8k" / "test.jsonl"
@@ -82,29 +82,6 @@ def is_right(answer: str | None, gold: str) -> bool:
     """
     given, wanted = numbers_in(answer or ""), numbers_in(gold.rpartition("####")[2])
     return bool(given) and given[-1].value == wanted[-1].value
-
-
-def wilson(right: int, of: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share (Wilson).
-
-    >>> tuple(round(end, 2) for end in wilson(8, 10))
-    (0.49, 0.94)
-    """
-    z, share = 1.96, right / of
-    middle = (share + z * z / (2 * of)) / (1 + z * z / of)
-    half = z * math.sqrt(share * (1 - share) / of + z * z / (4 * of * of)) / (1 + z * z / of)
-    return max(0.0, middle - half), min(1.0, middle + half)
-
-
-def sign_test(won: int, lost: int) -> float:
-    """Return the exact two-sided p of so many questions won and lost against the other arm (McNemar).
-
-    >>> sign_test(6, 0), sign_test(0, 0)
-    (0.03125, 1.0)
-    """
-    of = won + lost
-    tail = sum(math.comb(of, k) for k in range(min(won, lost) + 1)) / 2**of
-    return min(1.0, 2 * tail)
 
 
 async def answered(
@@ -175,10 +152,10 @@ def page(arms: Mapping[str, Arm], model: str, given: argparse.Namespace) -> str:
     ]
     for name, arm in arms.items():
         right = sum(arm.right.values())
-        low, high = wilson(right, count)
+        span = wilson(right, count)
         asked = f"{arm.calls / count:.1f}" if arm.calls else ""
         spent = f"{arm.written / count:.0f} | {arm.cut} of {arm.calls}" if arm.calls else " | "
-        share = f"{right} of {count} | {right / count:.0%} | {low:.0%} to {high:.0%}"
+        share = f"{right} of {count} | {span.estimate:.0%} | {span.low:.0%} to {span.high:.0%}"
         lines.append(f"| {TITLES[name]} | {asked} | {share} | {spent} |")
     lines += ["", f"Question by question, beside {TITLES[base]}:", ""]
     for name in [name for name in given.arms if name != base]:
@@ -186,8 +163,10 @@ def page(arms: Mapping[str, Arm], model: str, given: argparse.Namespace) -> str:
     if {"self_consistency", "debate"} <= {*arms}:
         words = verdict(arms["debate"], arms["self_consistency"])
         lines.append(f"- debate beside the majority of 4, at the same number of calls: {words}")
-    command = " ".join(["python benchmarks/gsm8k.py --model", model, f"--questions {given.questions}"])
-    lines += ["", f"Measured with `{command}`.", ""]
+    command = " ".join(
+        ["python benchmarks/gsm8k.py --model", model, f"--questions {given.questions} --max-tokens {given.max_tokens}"]
+    )
+    lines += ["", f"Measured with `python benchmarks/gsm8k.py {command}`.", ""]
     return "\n".join(lines)
 
 
@@ -195,9 +174,13 @@ def verdict(arm: Arm, base: Arm) -> str:
     """How an arm compares, question by question, and whether that could be chance."""
     won = sum(arm.right[number] and not base.right[number] for number in arm.right)
     lost = sum(base.right[number] and not arm.right[number] for number in arm.right)
-    p = sign_test(won, lost)
+    found = paired_difference([(float(base.right[number]), float(arm.right[number])) for number in arm.right])
+    span, p = found.interval, found.p_value
     words = "no difference that could be told from chance" if p >= 0.05 else "better" if won > lost else "worse"
-    return f"{won} questions won, {lost} lost (exact sign test, p = {p:.2f}): {words}."
+    return (
+        f"{won} questions won, {lost} lost; difference {span.estimate:+.2f}, 95 % interval {span.low:+.2f} to "
+        f"{span.high:+.2f}, p = {p:.2f}: {words}."
+    )
 
 
 def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
@@ -209,7 +192,7 @@ def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--questions", type=int, default=25)
     parser.add_argument("--seed", type=int, default=8)
     parser.add_argument("--arms", nargs="+", choices=ARMS, default=list(ARMS))
-    parser.add_argument("--max-tokens", type=int, default=300)
+    parser.add_argument("--max-tokens", type=int, default=400)
     parser.add_argument("--temperature", type=float)
     parser.add_argument("--timeout", type=float, default=900.0, help="seconds to wait for one reply")
     parser.add_argument("--jobs", type=int, default=1, help="calls at once")

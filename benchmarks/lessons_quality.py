@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -20,10 +19,10 @@ from rich.table import Table
 
 from retrial.memory.copying import copies, normalised
 from retrial.memory.quality import MAX_WORDS, faults
+from retrial.stats.intervals import wilson
 
 LABELLED = ("code", "narrates", "duplicate", "copies_answer", "patches_a_case")
 GOALS = {"precision": 0.9, "recall": 0.8}
-Z = 1.96
 
 
 @dataclass(frozen=True)
@@ -46,20 +45,6 @@ class Score:
     @property
     def recall(self) -> tuple[int, int]:
         return self.right, self.right + self.missed
-
-
-def wilson(hits: int, of: int) -> tuple[float, float]:
-    """The interval of a share, 95 %.
-
-    >>> [round(one, 2) for one in wilson(9, 10)]
-    [0.6, 0.98]
-    """
-    if of == 0:
-        return 0.0, 1.0
-    share = hits / of
-    middle = share + Z * Z / (2 * of)
-    spread = Z * math.sqrt(share * (1 - share) / of + Z * Z / (4 * of * of))
-    return (middle - spread) / (1 + Z * Z / of), (middle + spread) / (1 + Z * Z / of)
 
 
 def labels(half: str, path: Path = LABELS) -> list[dict]:
@@ -113,8 +98,10 @@ def show(scores: list[Score], counted: dict[str, int], half: str) -> None:
     for score in scores:
         cells = []
         for hits, of in (score.precision, score.recall):
-            low, high = wilson(hits, of)
-            cells += [f"{hits}/{of} {hits / of:.2f}", f"{low:.2f}-{high:.2f}"] if of else ["0/0    -", "-"]
+            share = wilson(hits, of)
+            cells += (
+                [f"{hits}/{of} {share.estimate:.2f}", f"{share.low:.2f}-{share.high:.2f}"] if of else ["0/0    -", "-"]
+            )
         table.add_row(score.fault, str(score.rows), *cells, verdict(score))
     console.print(table)
     console.print(f"goals: precision {GOALS['precision']}, recall {GOALS['recall']}\n")
@@ -144,7 +131,12 @@ def main() -> int:
     scores, counted = measure(labels(arguments.half), known), corpus(known)
     if arguments.json:
         rows = [
-            {**asdict(one), "precision": wilson(*one.precision), "recall": wilson(*one.recall), "goals": verdict(one)}
+            {
+                **asdict(one),
+                "precision": asdict(wilson(*one.precision)),
+                "recall": asdict(wilson(*one.recall)),
+                "goals": verdict(one),
+            }
             for one in scores
         ]
         print(json.dumps({"half": arguments.half, "faults": rows, "corpus": counted}, indent=2))
