@@ -8,6 +8,7 @@ from retrial.algorithms import BestOf, Debate, TreeOfThoughts
 from retrial.algorithms.registry import ALGORITHMS, actor_from, algorithm_from
 from retrial.errors import ConfigError
 from retrial.evaluate import Critic
+from retrial.recipes.registry import recorded
 
 
 def test_a_spec_makes_the_algorithm():
@@ -50,3 +51,21 @@ def test_a_wrong_spec_is_answered_with_what_is_right(spec, words):
     """The message names the key, the value and the next step."""
     with pytest.raises(ConfigError, match=words):
         algorithm_from(spec)
+
+
+USES = [
+    ("unit_tests", {}),
+    ("project", {"evaluator": {"kind": "command", "command": ["true"]}}),
+    ("checked", {"evaluator": {"kind": "numeric"}}),
+    ("judge", {"rubric": ["short"], "trust": "other_model"}),
+    ("insight_bank", {}),
+    ("insight_bank", {"evaluator": {"kind": "numeric"}}),
+]
+
+
+@pytest.mark.parametrize(("recipe", "options"), USES)
+def test_every_recipe_hands_its_evaluator_to_an_actor_that_judges(recipe, options):
+    """Best of n as the actor picks by what judges the task."""
+    made, _ = recorded(recipe, {**options, "actor": {"kind": "best_of", "n": 2}})
+    assert isinstance(made.actor, BestOf)
+    assert made.actor.evaluator.spec() == made.judge.spec()

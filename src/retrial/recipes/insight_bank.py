@@ -66,10 +66,11 @@ def insight_bank(
         group=group,
         extractor=_unless_ours(texts.pop("extractor")),
     )
+    judge = evaluator_from(evaluator) if evaluator else UnitTests()
     return Reflexion(
-        evaluator=evaluator_from(evaluator) if evaluator else UnitTests(),
+        evaluator=judge,
         max_trials=trials,
-        actor=actor_from(actor),
+        actor=actor_from(actor, judge.spec()),
         keep_reflections=lessons,
         carry=carry,
         keep="best",

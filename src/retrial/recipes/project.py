@@ -36,7 +36,7 @@ def project(
     return Reflexion(
         evaluator=evaluator_from(evaluator),
         max_trials=trials,
-        actor=actor_from(actor),
+        actor=actor_from(actor, evaluator),
         keep_reflections=lessons,
         carry=carry,
         keep="best",
