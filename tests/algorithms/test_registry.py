@@ -55,7 +55,7 @@ def test_a_wrong_spec_is_answered_with_what_is_right(spec, words):
 
 USES = [
     ("unit_tests", {}),
-    ("project", {"evaluator": {"kind": "command", "command": ["true"]}}),
+    ("project", {"evaluator": {"kind": "command", "command": ["true"], "project": "p", "target": "x.py"}}),
     ("checked", {"evaluator": {"kind": "numeric"}}),
     ("judge", {"rubric": ["short"], "trust": "other_model"}),
     ("insight_bank", {}),
