@@ -163,9 +163,7 @@ def page(arms: Mapping[str, Arm], model: str, given: argparse.Namespace) -> str:
     if {"self_consistency", "debate"} <= {*arms}:
         words = verdict(arms["debate"], arms["self_consistency"])
         lines.append(f"- debate beside the majority of 4, at the same number of calls: {words}")
-    command = " ".join(
-        ["python benchmarks/gsm8k.py --model", model, f"--questions {given.questions} --max-tokens {given.max_tokens}"]
-    )
+    command = f"--model {model} --questions {given.questions} --max-tokens {given.max_tokens}"
     lines += ["", f"Measured with `python benchmarks/gsm8k.py {command}`.", ""]
     return "\n".join(lines)
 
@@ -178,7 +176,7 @@ def verdict(arm: Arm, base: Arm) -> str:
     span, p = found.interval, found.p_value
     words = "no difference that could be told from chance" if p >= 0.05 else "better" if won > lost else "worse"
     return (
-        f"{won} questions won, {lost} lost; difference {span.estimate:+.2f}, 95 % interval {span.low:+.2f} to "
+        f"{won} won, {lost} lost; difference {span.estimate:+.2f}, 95 % interval {span.low:+.2f} to "
         f"{span.high:+.2f}, p = {p:.2f}: {words}."
     )
 

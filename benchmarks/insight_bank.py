@@ -83,8 +83,16 @@ class Found:
     trajectories: int = 0
 
 
+class Unfinished(Exception):
+    """A run has not ended; the same command goes on with it."""
+
+
 async def run_once(engine: Engine, algorithm: Algorithm, run_id: str, task: Task) -> Result:
-    """Work on a task, or go on with it, or only read it."""
+    """Work on a task, or go on with it, or only read it.
+
+    Raises:
+        Unfinished: if it has not ended.
+    """
     try:
         await engine.journal.events(run_id)
     except RunNotFound:
@@ -92,7 +100,7 @@ async def run_once(engine: Engine, algorithm: Algorithm, run_id: str, task: Task
     else:
         end = await engine.resume(run_id, algorithm)
     if not end.status.final:
-        raise SystemExit(f"{run_id} has not ended ({end.error}); the same command goes on from there")
+        raise Unfinished(f"{run_id} has not ended ({end.error}); the same command goes on from there")
     return end
 
 
@@ -134,7 +142,7 @@ async def _settled(bank: InsightBank) -> None:
     """Wait for extractions, and stop if one could not be ended: the arms would not be comparable."""
     for end in await bank.settled():
         if isinstance(end, Exception) or end.status is not Status.COMPLETED:
-            raise SystemExit(f"an extraction has not ended ({end}); the same command goes on with it")
+            raise Unfinished(f"an extraction has not ended ({end}); the same command goes on with it")
 
 
 def page(found: Found, model: str, given: argparse.Namespace) -> str:
@@ -174,6 +182,7 @@ def page(found: Found, model: str, given: argparse.Namespace) -> str:
     lines += ["The bank, highest score first:", ""]
     lines += [f"- {score}: {text}" for score, text in found.insights] or ["- (empty)"]
     tasks = f"--train {given.train} --test {given.test} --batch {given.batch} --seed {given.seed}"
+    tasks += f" --max-tokens {given.max_tokens} --arms {' '.join(given.arms)}"
     lines += ["", f"Measured with `python benchmarks/insight_bank.py --model {model} {tasks}`.", ""]
     return "\n".join(lines)
 
@@ -189,7 +198,7 @@ def _differences(found: Found) -> list[str]:
         span = difference.interval
         verdict = "could be chance" if difference.p_value >= 0.05 else "is more than chance explains"
         lines.append(
-            f"- {TITLES[name]} and {TITLES[base]}: {won} tasks won, {lost} lost; difference {span.estimate:+.3f}, 95 % "
+            f"- {TITLES[name]} and {TITLES[base]}: {won} won, {lost} lost; difference {span.estimate:+.3f}, 95 % "
             f"interval {span.low:+.3f} to {span.high:+.3f}, p = {difference.p_value:.2f}: it {verdict}."
         )
     return lines
@@ -234,7 +243,10 @@ def main(argv: Sequence[str] | None = None, client: ModelClient | None = None) -
             given.out.write_text(page(found, given.model, given), encoding="utf-8")
             given.out.with_suffix(".json").write_text(json.dumps(values(found), indent=1) + "\n", encoding="utf-8")
 
-    asyncio.run(measure(client, training, tests, given, done))
+    try:
+        asyncio.run(measure(client, training, tests, given, done))
+    except Unfinished as unfinished:
+        raise SystemExit(str(unfinished)) from None
     return 0
 
 

@@ -42,7 +42,7 @@ def test_arms_are_compared_question_by_question(tmp_path, questions):
     assert "| single shot | 1.0 | 3 of 6 | 50% | 19% to 81% | 7 | 0 of 6 |" in page
     assert "| majority of 4 samples | 4.0 | 3 of 6 |" in page
     assert "| debate, 2 agents, 1 round, majority | 4.0 | 6 of 6 |" in page
-    assert "3 questions won, 0 lost; difference +0.50, 95 % interval " in page
+    assert "3 won, 0 lost; difference +0.50, 95 % interval " in page
     assert ", p = 0.25: no difference that could be told from chance" in page
     assert len(model.keys) == 6 * (1 + 4 + 4)
     assert {request.max_tokens for request in model.requests} == {400}
