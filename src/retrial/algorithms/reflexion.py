@@ -85,7 +85,7 @@ class Reflexion(Options):
         used = in_prompt(lessons, self.keep_reflections, distinct=self.distinct_lessons) if self.tells_lessons else []
         checks = earlier[-1].verdict.reason if earlier and self.tells_checks else ""
         told = bullets(lesson.text for lesson in used)
-        prompt = self.prompts["actor"].render(task=task.prompt, lessons=told, checks=checks, **others.values())
+        prompt = self.prompts["actor"].render(task=task.question, lessons=told, checks=checks, **others.values())
         output, steps = await act(scope, self.actor, task, prompt, trial)
         verdict = await judged(scope, self.judge, task, output, earlier, confirm=self.confirm)
         ids = tuple(lesson.id for lesson in used)

@@ -114,7 +114,7 @@ class Conversation:
 
     def __init__(self, registry: Tools, task: Task, system: str) -> None:
         self.messages = [Message(role="system", content=system)] if system else []
-        self.messages.append(Message(role="user", content=task.prompt))
+        self.messages.append(Message(role="user", content=task.question))
         self._specs, self._repeatable = registry.specs, registry.repeatable
         self._steps: list[str] = []
         self._ids: set[str] = set()

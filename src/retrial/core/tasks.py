@@ -70,6 +70,8 @@ class Task:
     """Outputs that a sound evaluator refuses, by label; for the gate, and never in a prompt."""
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """JSON values that nothing interprets."""
+    asked: str = ""
+    """What an actor within a loop reads in place of the prompt, lessons and all; judges read the prompt itself."""
 
     def __post_init__(self) -> None:
         """Refuse a time limit that no clock can keep.
@@ -79,6 +81,15 @@ class Task:
         """
         if not 0 < self.timeout <= LONGEST_TIMEOUT:
             raise ConfigError(f"timeout={self.timeout!r} must be above 0 and at most {LONGEST_TIMEOUT:g} seconds")
+
+    @property
+    def question(self) -> str:
+        """What an actor is asked: the prompt, unless a loop around it says more.
+
+        >>> Task(prompt="p").question, Task(prompt="p", asked="p, and mind the dates").question
+        ('p', 'p, and mind the dates')
+        """
+        return self.asked or self.prompt
 
     @property
     def accepted(self) -> tuple[str, ...]:
