@@ -1,4 +1,4 @@
-"""What do the loop and its controls make of tasks that a model fails at first, with about four calls each?
+"""What do the loop and its controls make of tasks that a model fails at first, with a few more calls?
 
 Start a server that speaks OpenAI's protocol, then, from the project's folder:
 
@@ -34,7 +34,7 @@ from retrial.core.tasks import Result, Task
 from retrial.engine import Engine
 from retrial.errors import RunNotFound
 from retrial.log.views import transcript
-from retrial.models import Limits, ModelClient, client_for
+from retrial.models import Limits, ModelClient, Wrapper, client_for
 from retrial.recipes import unit_tests
 from retrial.stats.intervals import paired_difference, wilson
 from retrial.taskfile import load_tasks
@@ -61,11 +61,12 @@ _FIRST: ContextVar[list[ModelResponse | None]] = ContextVar("first")
 """What the first call of this run is answered with, None for asking at temperature 0; empty once it was made."""
 
 
-class FirstIsGiven:
+class FirstIsGiven(Wrapper):
     """A client whose first answer in a run is given or at temperature 0, and each of at most so many tokens."""
 
     def __init__(self, client: ModelClient, max_tokens: int) -> None:
-        self.client, self.max_tokens, self.name = client, max_tokens, client.name
+        super().__init__(client)
+        self.max_tokens = max_tokens
 
     async def complete(self, request: ModelRequest, key: str) -> ModelResponse:
         """Answer with what is given, or ask the client."""
@@ -75,12 +76,6 @@ class FirstIsGiven:
             if reply is not None:
                 return reply
         return await self.client.complete(replace(request, temperature=heat, max_tokens=self.max_tokens), key)
-
-    async def aclose(self) -> None:
-        """Close its connections."""
-        close = getattr(self.client, "aclose", None)
-        if close is not None:
-            await close()
 
 
 async def replies(engine: Engine, run_id: str) -> list[ModelResponse]:

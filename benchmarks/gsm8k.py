@@ -28,7 +28,7 @@ from retrial.engine import Algorithm, Engine
 from retrial.errors import RunNotFound
 from retrial.evaluate.answers import numbers_in
 from retrial.log.views import Exchange, transcript
-from retrial.models import Limits, ModelClient, client_for
+from retrial.models import Limits, ModelClient, Wrapper, client_for
 from retrial.stats.intervals import paired_difference, wilson
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,21 +47,16 @@ TITLES = {
 }
 
 
-class Capped:
+class Capped(Wrapper):
     """A client that lets no reply be longer than so many tokens."""
 
     def __init__(self, client: ModelClient, max_tokens: int) -> None:
-        self.client, self.max_tokens, self.name = client, max_tokens, client.name
+        super().__init__(client)
+        self.max_tokens = max_tokens
 
     async def complete(self, request: ModelRequest, key: str) -> ModelResponse:
         """Ask the client."""
         return await self.client.complete(replace(request, max_tokens=self.max_tokens), key)
-
-    async def aclose(self) -> None:
-        """Close its connections."""
-        close = getattr(self.client, "aclose", None)
-        if close is not None:
-            await close()
 
 
 @dataclass(slots=True)
@@ -163,7 +158,7 @@ def page(arms: Mapping[str, Arm], model: str, given: argparse.Namespace) -> str:
     if {"self_consistency", "debate"} <= {*arms}:
         words = verdict(arms["debate"], arms["self_consistency"])
         lines.append(f"- debate beside the majority of 4, at the same number of calls: {words}")
-    command = f"--model {model} --questions {given.questions} --max-tokens {given.max_tokens}"
+    command = f"--model {model} --questions {given.questions} --seed {given.seed} --max-tokens {given.max_tokens}"
     lines += ["", f"Measured with `python benchmarks/gsm8k.py {command}`.", ""]
     return "\n".join(lines)
 

@@ -34,7 +34,7 @@ from retrial.core.tasks import Result, Status, Task
 from retrial.engine import Algorithm, Engine
 from retrial.errors import RunNotFound
 from retrial.memory.insights import best
-from retrial.models import ModelClient, client_for
+from retrial.models import ModelClient, Wrapper, client_for
 from retrial.recipes import insight_bank
 from retrial.stats.intervals import paired_difference, wilson
 from retrial.taskfile import load_tasks
@@ -55,21 +55,16 @@ TITLES = {
 }
 
 
-class Plain:
+class Plain(Wrapper):
     """A client that answers at temperature 0, with at most so many tokens."""
 
     def __init__(self, client: ModelClient, max_tokens: int) -> None:
-        self.client, self.max_tokens, self.name = client, max_tokens, client.name
+        super().__init__(client)
+        self.max_tokens = max_tokens
 
     async def complete(self, request: ModelRequest, key: str) -> ModelResponse:
         """Ask the client."""
         return await self.client.complete(replace(request, temperature=0.0, max_tokens=self.max_tokens), key)
-
-    async def aclose(self) -> None:
-        """Close its connections."""
-        close = getattr(self.client, "aclose", None)
-        if close is not None:
-            await close()
 
 
 @dataclass(slots=True)

@@ -135,11 +135,12 @@ def _clients(
 ) -> Callable[[Model], ModelClient]:
     """What makes the client of a model; those of one provider share its limits."""
     limits: dict[str, Limits] = {}
+    told: dict[int, ModelClient] = {}  # One for each client, which may play several roles and is closed once.
 
     def client(which: Model) -> ModelClient:
         if not isinstance(which, str):
             own = FakeLLMClient(which) if callable(which) else which
-            return own if on_text is None else WholeText(own, on_text)
+            return own if on_text is None else told.setdefault(id(which), WholeText(own, on_text))
         provider = which.partition(":")[0]
         shared = limits.setdefault(
             provider, Limits(requests_per_minute=requests_per_minute, max_concurrency=max_concurrency)

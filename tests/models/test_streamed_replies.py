@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import logging
 
 import pytest
 
-from loopback_provider import DONE, LoopbackProvider, chat, openai_error, piece, used
+from loopback_provider import DONE, SECRET, LoopbackProvider, chat, openai_error, piece, used
 from retrial import solve
 from retrial.algorithms import Debate
 from retrial.assembly import assemble
 from retrial.core.messages import Message, ModelRequest, ToolCall, ToolSpec
 from retrial.errors import ConfigError, ModelRejected, ModelUnavailable
-from retrial.models import FakeLLMClient, PatientClient, ProviderClient, client_for
+from retrial.models import FakeLLMClient, PatientClient, ProviderClient, client_for, describe
 
 ASK = ModelRequest(messages=(Message(role="user", content="Say hi"),))
 HI = [piece("H"), piece("i "), piece("there"), piece(finish_reason="stop"), used(1000, 100), DONE]
@@ -59,11 +60,53 @@ async def test_a_call_of_a_tool_arrives_whole_and_is_not_told(server):
     assert (reply.text, reply.finish_reason) == ("Well.", "tool_calls")
 
 
-async def test_a_reply_that_breaks_off_is_no_reply(server):
-    """Half a text is never taken for an answer."""
-    told, error = await heard(server.says([piece("H"), piece("i")]))
+@pytest.mark.parametrize("half", [[piece("H"), piece("i")], [piece("H"), piece("i"), DONE], [DONE]])
+async def test_a_reply_that_breaks_off_is_no_reply(server, half):
+    """Half a text is never taken for an answer, though the connection was closed in order."""
+    told, error = await heard(server.says(half))
     assert [text for _, text in told][:1] == [""]
     assert isinstance(error, ModelUnavailable)
+    assert len(server.requests) == 1
+
+
+async def test_a_reply_of_another_protocol_that_breaks_off_is_no_reply(server, monkeypatch):
+    """A stream whose end is missing is no reply either where the protocol is Anthropic's; a whole one is."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
+    usage = {"input_tokens": 5, "output_tokens": 1}
+    begin = {"id": "m", "type": "message", "role": "assistant", "model": "c", "content": [], "usage": usage}
+    events = [
+        {"type": "message_start", "message": {**begin, "stop_reason": None, "stop_sequence": None}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "hi"}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": None}, "usage": usage},
+        {"type": "message_stop"},
+    ]
+    told = []
+    for count, whole in ((6, True), (4, False)):
+        lines = [f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events[:count]]
+        server.says((200, {"content-type": "text/event-stream"}, "".join(lines)))
+        client = ProviderClient("anthropic:c", base_url=server.url, on_text=lambda _, text: told.append(text))
+        if whole:
+            assert (await client.complete(ASK, "actor")).text == "hi"
+        else:
+            with pytest.raises(ModelUnavailable, match="broke off"):
+                await client.complete(ASK, "actor")
+        await client.aclose()
+    assert told == ["", "hi"] * 2
+
+
+async def test_thoughts_are_told_and_are_no_part_of_the_reply(server):
+    """A reply is the same with a listener as without, wherever its thoughts were cut into pieces."""
+    server.says(
+        [piece("<thi"), piece("nk>Hm.</think>"), piece("Hi"), piece(finish_reason="stop"), used(1000, 100), DONE]
+    )
+    told, reply = await heard(server)
+    assert "".join(text for _, text in told) == "<think>Hm.</think>Hi"
+    server.says(chat("<think>Hm.</think>Hi"))
+    client = ProviderClient("openai:m", base_url=server.url + "/v1")
+    assert await client.complete(ASK, "turn.1/model") == reply
+    await client.aclose()
 
 
 async def test_a_reply_that_is_asked_for_anew_is_told_anew(server):
@@ -97,8 +140,12 @@ def test_a_listener_that_nobody_would_await_is_refused():
 
     async def told(key, text): ...
 
-    with pytest.raises(ConfigError, match="make it a plain function"):
-        ProviderClient("openai:m", base_url="http://127.0.0.1:9/v1", on_text=told)
+    class Told:
+        async def __call__(self, key, text): ...
+
+    for listener in (told, Told()):
+        with pytest.raises(ConfigError, match="make it a plain function"):
+            ProviderClient("openai:m", base_url="http://127.0.0.1:9/v1", on_text=listener)
 
 
 async def test_every_call_of_an_algorithm_is_told_under_its_key():
@@ -146,4 +193,6 @@ async def test_a_model_by_name_is_told_and_its_recording_too(server, tmp_path):
     asked = await ask("openai:m", base_url=server.says(HI).url + "/v1", record=tmp_path / "r.jsonl")
     recorded = await ask(f"recorded:{tmp_path / 'r.jsonl'}")
     assert told == ["", "H", "i ", "there", "", "Hi there"]
+    again = client_for(f"recorded:{tmp_path / 'r.jsonl'}", on_text=print)
+    assert describe(again) == "recorded reply of openai:m"
     assert recorded.text == asked.text == "Hi there"

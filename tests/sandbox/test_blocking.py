@@ -68,3 +68,41 @@ async def test_a_cancellation_interrupts_though_every_thread_is_busy():
     done = await asyncio.wait_for(asyncio.gather(*jobs, return_exceptions=True), 10)
     assert all(isinstance(one, asyncio.CancelledError) for one in done)
     assert left == [True, True]
+
+
+async def test_work_that_still_waits_for_a_thread_is_not_begun():
+    """A cancellation of what is queued is over at once, and nothing is done later."""
+    pool = ThreadPoolExecutor(1)
+    asyncio.get_running_loop().set_default_executor(pool)
+    end, done = threading.Event(), []
+    first = asyncio.create_task(interruptible(lambda: end.wait(30), end.set))
+    await asyncio.sleep(0.05)
+    queued = asyncio.create_task(interruptible(lambda: done.append("later"), lambda: done.append("interrupted")))
+    await asyncio.sleep(0.05)
+    queued.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(queued, 2)
+    end.set()
+    await first
+    pool.shutdown()
+    assert done == []
+
+
+async def test_an_interrupt_that_fails_leaves_the_cancellation_what_it_is(caplog):
+    """It is logged; the work is still waited for."""
+    ended = []
+
+    def work():
+        time.sleep(0.2)
+        ended.append(True)
+
+    def fail():
+        raise SandboxError("the keeper is gone")
+
+    job = asyncio.create_task(interruptible(work, fail))
+    await asyncio.sleep(0.05)
+    job.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await job
+    assert ended == [True]
+    assert "the keeper is gone" in caplog.text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from retrial.models.client import ModelClient
+from retrial.models.client import ModelClient, Wrapper
 from retrial.models.fake import FakeLLMClient
 from retrial.models.handler import LLMHandler
 from retrial.models.prices import price_known, upper_bound_usd
@@ -23,6 +23,7 @@ __all__ = [
     "ProviderClient",
     "RecordedClient",
     "RecordingClient",
+    "Wrapper",
     "client_for",
     "describe",
     "price_known",

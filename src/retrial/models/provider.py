@@ -52,6 +52,12 @@ PROVIDERS: Mapping[str, str] = {
 }
 """Every provider by the name that comes before the colon, and what to install for it."""
 
+_CHAT = {name for name, extra in PROVIDERS.items() if extra.endswith("[openai]")} - {"openai-responses"}
+"""Those that speak chat completions, in which every whole reply says why it ended."""
+
+_THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)
+"""Thoughts in the text of a stream, where the library leaves them; of a whole reply it takes them out."""
+
 OLLAMA_URL = "http://127.0.0.1:11434/v1"
 """Where Ollama listens unless it is told otherwise."""
 
@@ -122,7 +128,11 @@ class ProviderClient:
             async for event in stream:
                 if piece := _piece_of(event):
                     self._on_text(key, piece)
-        return stream.get()
+        reply = stream.get()
+        said = reply.provider_details or {}
+        if reply.finish_reason is None or (self.name.partition(":")[0] in _CHAT and "finish_reason" not in said):
+            reply.finish_reason = "error"  # The library takes a stream that merely ends for one that is whole.
+        return reply
 
     async def aclose(self) -> None:
         """Close the connections. The next call opens new ones."""
@@ -143,7 +153,7 @@ class ProviderClient:
     def _reply(self, response: theirs.ModelResponse) -> ModelResponse:
         from pydantic_ai import messages as theirs  # noqa: PLC0415 - loaded with the first client
 
-        if response.finish_reason == "error" or response.state != "complete":
+        if response.finish_reason == "error":
             raise ModelUnavailable(f"{self.name}: the provider broke off in the middle of its reply; try later")
         calls = tuple(
             ToolCall(id=part.tool_call_id, name=part.tool_name, arguments=part.args_as_dict())
@@ -153,7 +163,9 @@ class ProviderClient:
         reason = response.finish_reason or "stop"
         used = response.usage
         return ModelResponse(
-            text="".join(part.content for part in response.parts if isinstance(part, theirs.TextPart)),
+            text=_THOUGHTS.sub(
+                "", "".join(part.content for part in response.parts if isinstance(part, theirs.TextPart))
+            ),
             tool_calls=calls,
             finish_reason="tool_calls" if reason == "tool_call" or (calls and reason == "stop") else reason,
             usage=Usage(

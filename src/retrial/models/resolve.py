@@ -37,7 +37,7 @@ def client_for(
         base_url: where the provider is served, if not at its usual address.
         record: a file to append every reply to.
         attempts: the most HTTP requests for one call.
-        timeout: seconds to wait for one reply.
+        timeout: seconds to wait for one reply, with ``on_text`` for its next piece.
         limits: request rate and concurrency, shared between the clients of a provider.
         on_text: called with each piece of a reply's text as it arrives, see ``OnText``.
 
@@ -61,17 +61,22 @@ def client_for(
 
 def describe(client: ModelClient) -> str:
     """Return what output calls the replies of ``client``, so that nobody takes a recording for a fresh answer."""
-    if isinstance(client, RecordedClient):
-        return f"recorded reply of {', '.join(client.models) or 'an unnamed model'}"
+    inner = _innermost(client)
+    if isinstance(inner, RecordedClient):
+        return f"recorded reply of {', '.join(inner.models) or 'an unnamed model'}"
     return client.name
 
 
 def is_priced(client: ModelClient) -> bool:
     """Whether what ``client`` costs will be known: always for scripted and recorded replies and for local servers."""
-    inner: object = client
-    while isinstance(inner, Wrapper):
-        inner = inner.client
+    inner = _innermost(client)
     return not isinstance(inner, ProviderClient) or price_known(inner.name, inner.base_url)
+
+
+def _innermost(client: ModelClient) -> ModelClient:
+    while isinstance(client, Wrapper):
+        client = client.client
+    return client
 
 
 def _advice(kind: str, colon: str, name: str) -> str:

@@ -18,7 +18,7 @@ __all__ = ["OnText", "WholeText", "careful"]
 
 OnText = Callable[[str, str], object]
 """Called with the key of a call, such as ``turn.1/model``, and the next piece of its reply's text. An empty piece comes
-first, and comes again where a request broke off halfway and is made anew."""
+first, and comes again where a request broke off halfway and is made anew. It is called in the event loop: be quick."""
 
 _LOGGER = logging.getLogger("retrial")
 
@@ -29,7 +29,7 @@ def careful(on_text: OnText) -> OnText:
     Raises:
         ConfigError: if it is async, since nobody would await it.
     """
-    if inspect.iscoroutinefunction(on_text):
+    if inspect.iscoroutinefunction(on_text) or inspect.iscoroutinefunction(getattr(on_text, "__call__", None)):  # noqa: B004 - looked at, not called
         raise ConfigError(f"on_text={on_text!r} is async, and nobody waits for it; make it a plain function")
 
     def told(key: str, piece: str) -> None:

@@ -23,7 +23,7 @@ class TestsHandler:
     __test__ = False
 
     def __init__(self, sandbox: Sandbox | Callable[[], Sandbox]) -> None:
-        self._sandbox = OpenedOnce(sandbox)
+        self._sandbox = sandbox if isinstance(sandbox, OpenedOnce) else OpenedOnce(sandbox)
 
     def attach(self, engine: Handlers) -> None:
         """Have ``engine`` send every RunTests here."""

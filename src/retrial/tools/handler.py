@@ -47,8 +47,8 @@ class ToolHandler:
         tool = self._registry[effect.tool]
         try:
             problems = tool.problems(effect.arguments)
-        except RecursionError:
-            problems = ["the arguments are nested too deeply"]
+        except (RecursionError, ArithmeticError):
+            problems = ["the arguments are nested too deeply, or a number is too large"]
         if problems:
             return ToolResult(value=_short("; ".join(problems)), error="InvalidArguments")
         refused = await self._refused(tool, ToolCall(id=key, name=effect.tool, arguments=effect.arguments))

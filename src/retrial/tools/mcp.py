@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from retrial.core.messages import ToolResult, ToolSpec
 from retrial.errors import ConfigError, ToolError
 from retrial.tools.registry import Approve, Guard, ToolRegistry
-from retrial.tools.schema import validator_of
+from retrial.tools.schema import checkable
 from retrial.tools.tool import TIMEOUT, Tool
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _tool(theirs: Theirs, client: Client, named: str, prefix: str, options: Mapp
     """A server's tool as one of ours.
 
     Raises:
-        ConfigError: if its name or its schema cannot be used.
+        ConfigError: if no provider takes its name.
     """
     name = _UNNAMEABLE.sub("_", f"{prefix}_{theirs.name}" if prefix else theirs.name)
 
@@ -172,16 +172,19 @@ def _tool(theirs: Theirs, client: Client, named: str, prefix: str, options: Mapp
 
     spec = ToolSpec(name=name, description=theirs.description or "", parameters=theirs.input_schema)
     looks = theirs.annotations is not None and theirs.annotations.read_only_hint is True
+    checks = checkable(theirs.input_schema)
     try:
-        made = Tool(spec=spec, function=call, repeatable=looks, patterns=False, **options)
-        validator_of(theirs.input_schema, patterns=False)
-        made.problems({})
-    except (ConfigError, RecursionError) as error:
-        why = "its schema refers to itself without end" if isinstance(error, RecursionError) else error
+        return Tool(
+            spec=spec,
+            function=call,
+            repeatable=looks,
+            checks=checks if isinstance(checks, dict) else {},
+            **options,
+        )
+    except ConfigError as error:
         raise ConfigError(
-            f"tool {theirs.name!r:.80} of the MCP server {named!r}: {why}; choose others, only=[...]"
+            f"tool {theirs.name!r:.80} of the MCP server {named!r}: {error}; choose others, only=[...]"
         ) from error
-    return made
 
 
 def _result(theirs: CallToolResult) -> ToolResult:

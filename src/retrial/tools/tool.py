@@ -51,8 +51,8 @@ class Tool(Generic[P, R]):
     """What it raises if its world is away, and not the call wrong: this ends the run, which can be resumed."""
     max_characters: int = MAX_CHARACTERS
     """How much of a result a model reads, at least 1."""
-    patterns: bool = True
-    """Whether regular expressions in the schema are tried on arguments. One of somebody else can take for ever."""
+    checks: Mapping[str, Any] | None = None
+    """What arguments are checked by, as a JSON Schema; None for the schema that the model is shown."""
 
     def __post_init__(self) -> None:
         """Check the name and the bounds.
@@ -79,41 +79,28 @@ class Tool(Generic[P, R]):
         >>> tool(power).problems({"base": "7", "x": 1})[:2]
         ["argument 'base' is '7', expected an integer", "argument 'exponent' is missing (an integer)"]
         """
-        schema = self.spec.parameters
+        schema = self.spec.parameters if self.checks is None else self.checks
         properties = cast("Mapping[str, Any]", schema.get("properties", {}))
         needed, further = schema.get("required", ()), schema.get("additionalProperties", True)
-        rest = {name: value for name, value in schema.items() if name not in _NAMED}
         found: list[str] = []
         for name in dict.fromkeys([*properties, *needed]):
+            part = properties.get(name, {})
             if name in arguments:
-                found += self._faults(arguments[name], properties.get(name, {}), f"argument {name!r}")
+                whole = {"$defs": schema["$defs"], **part} if "$defs" in schema and part else part
+                found += faults(arguments[name], whole, f"argument {name!r}")
             elif name in needed:
-                found.append(f"argument {name!r} is missing ({expected(properties.get(name, {}))})")
-        for name in arguments:
-            if name not in properties and "patternProperties" not in schema:
-                if further is False:
-                    found.append(f"no argument is called {name!r:.80}")
-                elif further is not True:
-                    found += self._faults(arguments[name], further, f"argument {name!r:.80}")
-        return found + self._faults(arguments, rest, "the call") if rest else found
-
-    def _faults(self, value: Any, schema: Mapping[str, Any], place: str) -> list[str]:
-        """What is wrong with a value by a part of the schema of the arguments."""
-        return faults(value, schema, place, within=self.spec.parameters, patterns=self.patterns)
+                found.append(f"argument {name!r} is missing ({expected(part)})")
+        for name in [name for name in arguments if name not in properties]:
+            if further is False:
+                found.append(f"no argument is called {name!r:.80}")
+            elif further is not True:
+                found += faults(arguments[name], further, f"argument {name!r:.80}")
+        together = {name: schema[name] for name in _TOGETHER if name in schema}
+        return found + faults(arguments, together, "the call") if together else found
 
 
-_NAMED = {
-    "$defs",
-    "$schema",
-    "additionalProperties",
-    "definitions",
-    "description",
-    "properties",
-    "required",
-    "title",
-    "type",
-}
-"""The keywords of a schema of arguments that are looked at argument by argument, or say nothing about them."""
+_TOGETHER = ("allOf", "anyOf", "minProperties", "maxProperties")
+"""The keywords that say something of all arguments together."""
 
 
 @overload

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
 import json
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any, cast
 
-from retrial.tools.schema import validator_of
+from retrial.errors import ConfigError
 
 __all__ = ["expected", "faults", "fits"]
 
+MOST_FAULTS = 20
+"""More faults of one value are not looked for."""
 LONGEST = 80
 """How much of a value a message quotes, in characters."""
 _TYPES = {
@@ -32,32 +37,17 @@ def fits(value: Any, schema: Mapping[str, Any]) -> bool:
     return not faults(value, schema)
 
 
-def faults(
-    value: Any,
-    schema: Mapping[str, Any],
-    place: str = "",
-    *,
-    within: Mapping[str, Any] | None = None,
-    patterns: bool = True,
-) -> list[str]:
-    """Return what is wrong with a JSON value, one text a place: where, what is there, what was expected.
+def faults(value: Any, schema: Mapping[str, Any], place: str = "") -> list[str]:
+    """Return what is wrong with a JSON value, one text a place and 20 at most: where, what is there, what was expected.
 
     >>> faults({"size": "big"}, {"type": "object", "properties": {"size": {"type": "integer"}}}, "'cup'")
     ["'cup'.size is 'big', expected an integer"]
 
-    Args:
-        value: the JSON value.
-        schema: what it should fit.
-        place: what the value is called in the texts.
-        within: the schema that references point into; ``schema`` itself unless given.
-        patterns: whether regular expressions are tried.
-
     Raises:
-        ConfigError: if the schema is none that can be used.
+        ConfigError: if the schema is none.
     """
-    whole = schema if within is None else within
-    validator = validator_of(whole, patterns=patterns).evolve(schema=schema)
-    found = sorted(validator.iter_errors(value), key=lambda error: list(map(str, error.path)))
+    errors = islice(_validator(json.dumps(schema)).iter_errors(value), MOST_FAULTS)
+    found = sorted(errors, key=lambda error: list(map(str, error.path)))
     return [_in_words(error, place) for error in found]
 
 
@@ -71,32 +61,38 @@ def expected(schema: Any) -> str:
     choices = given.get("anyOf") or given.get("oneOf")
     if choices:
         return " or ".join(expected(one) for one in choices)
-    if "enum" in given:
-        return "one of " + ", ".join(map(_quoted, given["enum"]))
-    if given.get("required") and "type" not in given:
-        return f"an object with {', '.join(map(repr, given['required']))}"
+    if "const" in given or "enum" in given:
+        values = given.get("enum", [given.get("const")])
+        return "one of " * (len(values) > 1) + ", ".join(map(_quoted, values))
     kinds: Any = given.get("type", "any value")
     words = " or ".join(_TYPES.get(kind, kind) for kind in ([kinds] if isinstance(kinds, str) else kinds))
     if kinds == "array" and given.get("items"):
         return f"{words} (each {expected(given['items'])})"
     if kinds == "object" and given.get("properties"):
         return f"{words} with {', '.join(map(repr, given['properties']))}"
+    if schema is False:
+        words = "nothing"
+    elif given.get("required") and "type" not in given:
+        words = f"an object with {', '.join(map(repr, given['required']))}"
     bounds = [f"{name} {given[name]}" for name in _BOUNDS if name in given]
     return f"{words} ({', '.join(bounds)})" if bounds else words
 
 
-_OWN_WORDS = (
-    "minItems",
-    "maxItems",
-    "uniqueItems",
-    "minProperties",
-    "maxProperties",
-    "dependentRequired",
-    "not",
-    "oneOf",
-)
-"""Keywords whose faults the library says well enough."""
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "pattern", "format")
+
+
+@functools.lru_cache(maxsize=1024)
+def _validator(schema: str) -> Any:
+    """The validator of a schema, given as JSON. It looks up no other document."""
+    library: Any = importlib.import_module("jsonschema")
+    registry: Any = importlib.import_module("referencing").Registry()
+    value = json.loads(schema)
+    kind = library.validators.validator_for(value, default=library.Draft202012Validator)
+    try:
+        kind.check_schema(value)
+    except library.SchemaError as error:
+        raise ConfigError(f"not a JSON Schema: {error.message}") from error
+    return kind(value, registry=registry)
 
 
 def _in_words(error: Any, place: str) -> str:
@@ -109,7 +105,7 @@ def _in_words(error: Any, place: str) -> str:
         known = cast("Mapping[str, Any]", error.schema.get("properties", {}))
         unknown = [name for name in cast("Sequence[str]", error.instance) if name not in known]
         return f"{where} holds {', '.join(map(_quoted, unknown))}, expected {', '.join(map(repr, known)) or 'nothing'}"
-    if error.validator in _OWN_WORDS:
+    if error.validator in ("minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties"):
         return f"{where}: {error.message:.{LONGEST * 2}}"
     return f"{where} is {_quoted(error.instance)}, expected {expected(error.schema)}"
 

@@ -28,7 +28,7 @@ class CommandHandler:
     """Runs commands in ``sandbox``, which may be given as a function that opens it when it is first needed."""
 
     def __init__(self, sandbox: Sandbox | Callable[[], Sandbox]) -> None:
-        self._sandbox = OpenedOnce(sandbox)
+        self._sandbox = sandbox if isinstance(sandbox, OpenedOnce) else OpenedOnce(sandbox)
 
     def attach(self, engine: Handlers) -> None:
         """Have ``engine`` send every RunCommand here."""
