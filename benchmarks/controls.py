@@ -157,7 +157,7 @@ def page(tried: int, found: Mapping[str, Mapping[str, Result]], model: str, give
         difference = paired_difference(pairs)
         span = difference.interval
         lines.append(
-            f"- {TITLES[name]}: {pairs.count((0.0, 1.0))} tasks won, {pairs.count((1.0, 0.0))} lost; difference "
+            f"- {TITLES[name]}: {pairs.count((0.0, 1.0))} won, {pairs.count((1.0, 0.0))} lost; difference "
             f"{span.estimate:+.2f}, 95 % interval {span.low:+.2f} to {span.high:+.2f}, p = {difference.p_value:.2f}."
         )
     tasks = f"--count {given.count} --seed {given.seed} --max-tokens {given.max_tokens}"

@@ -60,7 +60,7 @@ def test_only_what_failed_at_first_is_given_to_every_arm(tmp_path, tasks):
     }  # fmt: skip
     assert "| blind retry | 4 | 0 of 4 | 0% to 49% | 4.0 |" in page
     assert "| lessons (Reflexion) | 7 | 4 of 4 | 51% to 100% | 3.0 |" in page
-    assert "- GenerateTestRepair: 4 tasks won, 0 lost; difference +1.00, 95 % interval" in page
+    assert "- GenerateTestRepair: 4 won, 0 lost; difference +1.00, 95 % interval" in page
 
 
 def test_every_arm_begins_with_the_same_failed_attempt(tmp_path, tasks):
