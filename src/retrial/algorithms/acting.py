@@ -35,9 +35,9 @@ def actor_spec(actor: Actor) -> Any:
 async def act(scope: Run, actor: Actor, task: Task, prompt: str, trial: int) -> tuple[str, tuple[str, ...]]:
     """Have ``prompt`` answered, and return the output and the steps that led to it (none for a plain model call).
 
-    An algorithm that acts gets the task with ``prompt`` as what is asked, and without the hidden tests and the known
-    outputs. A host function gets ``prompt`` and ``trial``, and answers with a text or with ``{"output": text, "steps":
-    [texts]}``.
+    An algorithm that acts gets the task with ``prompt`` in place of its own, which stays what its judges read, and
+    without the hidden tests and the known outputs. A host function gets ``prompt`` and ``trial``, and answers with a
+    text or with ``{"output": text, "steps": [texts]}``.
     """
     if actor is None:
         request = ModelRequest(role="actor", messages=(Message(role="user", content=prompt),))
@@ -46,7 +46,7 @@ async def act(scope: Run, actor: Actor, task: Task, prompt: str, trial: int) -> 
         answer = await scope.host("actor", actor, {"prompt": prompt, "trial": trial})
         held = _held(answer)
         return str(held.get("output", answer)), _texts(held)
-    given = replace(task, asked=prompt, hidden_tests=(), known_good={}, known_bad={})
+    given = replace(task, prompt=prompt, stated=task.statement, hidden_tests=(), known_good={}, known_bad={})
     value = (await actor(scope.child("actor"), {"task": encode(given)})).value
     return answer_of(value), _texts(_held(value))
 

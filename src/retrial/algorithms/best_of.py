@@ -70,7 +70,7 @@ class BestOf:
             EvaluatorError: if the evaluator is broken.
         """
         task = task_of(given)
-        text = self.prompts["answer"].render(task=task.question)
+        text = self.prompts["answer"].render(task=task.prompt)
         request = ModelRequest(messages=(Message(role="user", content=text),), temperature=self.temperature)
         found: dict[int, Attempt] = {}
         run.keep(lambda: self._value(found) if found else None)

@@ -99,7 +99,7 @@ class Debate:
 
     def _request(self, task: Task, agent: int, said: Mapping[int, str]) -> ModelRequest:
         """What an agent is asked: the task, or to revise what it said in view of what the others said."""
-        messages = [Message(role="user", content=self.prompts["answer"].render(task=task.question))]
+        messages = [Message(role="user", content=self.prompts["answer"].render(task=task.prompt))]
         if self.personas is not None:
             messages.insert(0, Message(role="system", content=self.personas[agent]))
         if agent in said:
@@ -110,7 +110,7 @@ class Debate:
 
     async def _rule(self, run: Run, task: Task, said: Mapping[int, str]) -> str | None:
         """The judge's answer; None if its call failed or it gave none."""
-        user = self.prompts["judge"].render(task=task.question, answers=_told(said))
+        user = self.prompts["judge"].render(task=task.prompt, answers=_told(said))
         messages = (
             Message(role="system", content=self.prompts["judge.system"].render()),
             Message(role="user", content=user),

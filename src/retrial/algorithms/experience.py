@@ -80,7 +80,7 @@ class Experience:
         """Ask for what is known when a task begins."""
         left_out = {} if self.without is None else {"without": self.without}
         insights = await run.recall("insights", "insights", {"count": self.insights, **left_out})
-        query = {"task": task.prompt, "count": self.examples, "without_task": task.id if self.others_only else ""}
+        query = {"task": task.statement, "count": self.examples, "without_task": task.id if self.others_only else ""}
         examples = await run.recall("examples", "trajectories", query)
         told = Told(tuple(decode(Insight, one) for one in insights), tuple(decode(Trajectory, one) for one in examples))
         ids = {"insights": [one.id for one in told.insights], "examples": [one.id for one in told.examples]}
@@ -105,7 +105,7 @@ class Experience:
         one = Trajectory(
             id=digest([scope.id, scope.path])[:12],
             task_id=task.id,
-            task=task.prompt,
+            task=task.statement,
             outcome=PASSED if verdict.passed else FAILED,
             steps=(*attempt.steps, attempt.answer),
             score=verdict.score,

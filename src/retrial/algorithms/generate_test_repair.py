@@ -68,7 +68,7 @@ class GenerateTestRepair:
         task = task_of(given)
         versions: list[Attempt] = []
         run.keep(lambda: _value(versions) if versions else None)
-        prompt = self.prompts["generate"].render(task=task.question)
+        prompt = self.prompts["generate"].render(task=task.prompt)
         for number in range(1, self.max_repairs + 2):
             scope = run.child(f"version.{number}")
             output = (await scope.model("coder", ModelRequest(messages=(Message(role="user", content=prompt),)))).text
@@ -78,7 +78,7 @@ class GenerateTestRepair:
             if verdict.passed:
                 return Outcome(Status.COMPLETED, _value(versions))
             code = versions[-1].answer
-            prompt = self.prompts["repair"].render(task=task.question, code=code, report=verdict.reason)
+            prompt = self.prompts["repair"].render(task=task.prompt, code=code, report=verdict.reason)
         return Outcome(Status.NO_SOLUTION, _value(versions))
 
 

@@ -79,7 +79,7 @@ class GeneratorCritic:
         """
         task, critic, value = task_of(given), self.critic, None
         run.keep(lambda: value)
-        said = [Message(role="user", content=self.prompts["answer"].render(task=task.question))]
+        said = [Message(role="user", content=self.prompts["answer"].render(task=task.prompt))]
         for number in range(1, self.max_rounds + 1):
             scope = run.child(f"round.{number}")
             output = (await scope.model("generator", ModelRequest(messages=tuple(said)))).text

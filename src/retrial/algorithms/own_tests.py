@@ -71,7 +71,7 @@ async def write_tests(run: Run, task: Task, prompt: Prompt, most: int) -> tuple[
     Raises:
         EvaluatorError: if there is none then either, since nothing could fail; a resume asks anew.
     """
-    text = prompt.render(task=task.prompt, count=str(most))
+    text = prompt.render(task=task.statement, count=str(most))
     keys: list[str] = []
     for name in ("tests", "tests.again"):
         call = run.model(name, ModelRequest(role="tester", messages=(Message(role="user", content=text),)))

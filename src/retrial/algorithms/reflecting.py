@@ -76,13 +76,13 @@ class Reflector:
         """Ask for a lesson; ``wrong`` are the faults of the reply before."""
         reason = attempt.verdict.reason
         if self.function is not None:
-            given: dict[str, object] = {"task": task.prompt, "attempt": attempt.output}
+            given: dict[str, object] = {"task": task.statement, "attempt": attempt.output}
             given |= {"reason": reason, "trial": attempt.trial}
             if attempt.steps:
                 given["steps"] = list(attempt.steps)
             return tidy(str(await scope.host(name, self.function, given)))
         prompt = self.prompts["reflector"].render(
-            task=task.prompt, attempt=told(attempt.output, attempt.steps), trace=reason, reason=reason
+            task=task.statement, attempt=told(attempt.output, attempt.steps), trace=reason, reason=reason
         )
         if wrong:
             prompt += (

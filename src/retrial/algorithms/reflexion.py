@@ -68,7 +68,7 @@ class Reflexion(Options):
         lessons: list[Lesson] = []
         if self.start_from_stored:
             query = {"task_id": task.id, "limit": self.keep_reflections}
-            elsewhere = {"task": task.prompt, "run_id": run.id} if self.across_tasks else {}
+            elsewhere = {"task": task.statement, "run_id": run.id} if self.across_tasks else {}
             stored = await run.recall("stored", "lessons", query | elsewhere)
             # What chance left out of this run leaves its place empty, so that runs with and without it can be compared.
             lessons += [decode(Lesson, item) for item in stored if not item.get("left_out")]
@@ -85,7 +85,7 @@ class Reflexion(Options):
         used = in_prompt(lessons, self.keep_reflections, distinct=self.distinct_lessons) if self.tells_lessons else []
         checks = earlier[-1].verdict.reason if earlier and self.tells_checks else ""
         told = bullets(lesson.text for lesson in used)
-        prompt = self.prompts["actor"].render(task=task.question, lessons=told, checks=checks, **others.values())
+        prompt = self.prompts["actor"].render(task=task.prompt, lessons=told, checks=checks, **others.values())
         output, steps = await act(scope, self.actor, task, prompt, trial)
         verdict = await judged(scope, self.judge, task, output, earlier, confirm=self.confirm)
         ids = tuple(lesson.id for lesson in used)

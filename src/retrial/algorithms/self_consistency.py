@@ -64,7 +64,7 @@ class SelfConsistency:
         Raises:
             EffectError: if every sample fails.
         """
-        prompt = self.prompts["answer"].render(task=task_of(given).question)
+        prompt = self.prompts["answer"].render(task=task_of(given).prompt)
         request = ModelRequest(messages=(Message(role="user", content=prompt),), temperature=self.temperature)
         ends = await run.gather(*(run.model(f"sample.{number + 1}", request) for number in range(self.samples)))
         replies = unless_all_failed("every sample failed", ends)

@@ -102,7 +102,7 @@ class ToolLoop:
         """What the memory holds about the task, as a part of the system message."""
         if self.recall is None:
             return ""
-        query = {"task": task.prompt, "task_id": task.id, "limit": RECALLED}
+        query = {"task": task.statement, "task_id": task.id, "limit": RECALLED}
         found = await run.recall("recall", self.recall, query)
         items = cast("list[Any]", [found] if isinstance(found, str) else found)
         texts = [item if isinstance(item, str) else str(item["text"]) for item in items]
@@ -114,7 +114,7 @@ class Conversation:
 
     def __init__(self, registry: Tools, task: Task, system: str) -> None:
         self.messages = [Message(role="system", content=system)] if system else []
-        self.messages.append(Message(role="user", content=task.question))
+        self.messages.append(Message(role="user", content=task.prompt))
         self._specs, self._repeatable = registry.specs, registry.repeatable
         self._steps: list[str] = []
         self._ids: set[str] = set()

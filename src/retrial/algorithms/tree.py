@@ -148,7 +148,7 @@ class TreeOfThoughts:
     def _request(self, what: str, task: Task, path: Sequence[str], *, last: bool = False) -> ModelRequest:
         """Ask for a next step, or for the score of the last one."""
         steps = "\n".join(f"{number}. {step}" for number, step in enumerate(path, 1))
-        user = self.prompts[what].render(task=task.question, steps=steps, last="yes" if last else "")
+        user = self.prompts[what].render(task=task.prompt, steps=steps, last="yes" if last else "")
         system = self.prompts[f"{what}.system"].render()
         role, temperature = ("actor", self.temperature) if what == "propose" else ("judge", 0.0)
         messages = (Message(role="system", content=system), Message(role="user", content=user))

@@ -92,12 +92,12 @@ class UniformCostSearch:
                 heapq.heappush(frontier, (costs[code], len(seen), code))
                 run.child(f"program.{len(seen)}").note("ucs.program", {"attempt": attempt, "cost": costs[code]})
 
-        arrive(await self._attempt(run.child("first"), task, self.prompts["generate"].render(task=task.question)), 0.0)
+        arrive(await self._attempt(run.child("first"), task, self.prompts["generate"].render(task=task.prompt)), 0.0)
         while frontier and done < self.max_expansions and not _passed(seen):
             done += 1
             cost, _, code = heapq.heappop(frontier)
             report = seen[code].verdict.reason
-            prompt = self.prompts["repair"].render(task=task.question, code=code, report=report)
+            prompt = self.prompts["repair"].render(task=task.prompt, code=code, report=report)
             for attempt in await self._expand(run.child(f"expansion.{done}"), task, prompt):
                 arrive(attempt, cost)
         status = Status.COMPLETED if _passed(seen) else Status.NO_SOLUTION

@@ -70,8 +70,8 @@ class Task:
     """Outputs that a sound evaluator refuses, by label; for the gate, and never in a prompt."""
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """JSON values that nothing interprets."""
-    asked: str = ""
-    """What an actor within a loop reads in place of the prompt, lessons and all; judges read the prompt itself."""
+    stated: str = ""
+    """The task itself, where a loop around it says more in the prompt, such as lessons; empty if it is the prompt."""
 
     def __post_init__(self) -> None:
         """Refuse a time limit that no clock can keep.
@@ -83,13 +83,13 @@ class Task:
             raise ConfigError(f"timeout={self.timeout!r} must be above 0 and at most {LONGEST_TIMEOUT:g} seconds")
 
     @property
-    def question(self) -> str:
-        """What an actor is asked: the prompt, unless a loop around it says more.
+    def statement(self) -> str:
+        """What judges and memories read: the task itself, whatever else the prompt says.
 
-        >>> Task(prompt="p").question, Task(prompt="p", asked="p, and mind the dates").question
-        ('p', 'p, and mind the dates')
+        >>> Task(prompt="p").statement, Task(prompt="p, and mind the dates", stated="p").statement
+        ('p', 'p')
         """
-        return self.asked or self.prompt
+        return self.stated or self.prompt
 
     @property
     def accepted(self) -> tuple[str, ...]:

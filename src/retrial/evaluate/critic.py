@@ -42,7 +42,7 @@ class Critic:
             role="critic",
             messages=(
                 Message(role="system", content=self._prompt),
-                Message(role="user", content=CRITIC.render(task=task.prompt, attempt=output)),
+                Message(role="user", content=CRITIC.render(task=task.statement, attempt=output)),
             ),
             temperature=0.0,
         )

@@ -93,7 +93,7 @@ def source_of(task: Task, source: str | None) -> str:
     if source is not None:
         return source
     named = task.metadata.get("source")
-    return named if isinstance(named, str) and named.strip() else task.prompt
+    return named if isinstance(named, str) and named.strip() else task.statement
 
 
 def _lists_claims(data: Mapping[str, Any]) -> bool:

@@ -63,7 +63,7 @@ class Judge:
     async def __call__(self, run: Run, task: Task, output: str) -> Verdict:
         """Judge ``output``; a reply that cannot be read twice fails it, marked as unparsed."""
         rubric = self._rubric if isinstance(self._rubric, str) else bullets(self._rubric)
-        prompt = self._prompt.render(task=task.prompt, rubric=rubric, attempt=output)
+        prompt = self._prompt.render(task=task.statement, rubric=rubric, attempt=output)
         request = ModelRequest(role=self._role, messages=(Message(role="user", content=prompt),), temperature=0.0)
         reply, raw = await ask_strictly(run, "judge", request)
         if reply is None:

@@ -37,7 +37,7 @@ class Person:
         Raises:
             EvaluatorError: if the function answers with something that is no verdict.
         """
-        given = {"task": task.prompt, "output": output, "question": self._question}
+        given = {"task": task.statement, "output": output, "question": self._question}
         said: Any = await run.host("person", "person", given)
         answer = cast("Mapping[str, Any]", said if isinstance(said, Mapping) else {})
         if not isinstance(answer.get("passed"), bool):

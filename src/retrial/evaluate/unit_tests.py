@@ -55,7 +55,7 @@ def request_of(task: Task, output: str, tests: tuple[str, ...], style: str) -> R
         tests=tests,
         style=style,
         entry_point=task.entry_point,
-        prompt=task.prompt if task.completes else None,
+        prompt=task.statement if task.completes else None,
         timeout=task.timeout,
         modules=task.modules,
     )

@@ -39,7 +39,7 @@ class Validator:
         Raises:
             EvaluatorError: if the function raised, or answered with something that is no verdict.
         """
-        context = {"task": task.prompt, "task_id": task.id, "metadata": task.metadata}
+        context = {"task": task.statement, "task_id": task.id, "metadata": task.metadata}
         try:
             given = {"answer": output, "context": context}
             answer = await run.host("validator", self._name, given, repeatable=True)

@@ -10,7 +10,6 @@ from retrial.algorithms.extraction import BATCH, EXTRACTOR, Extraction
 from retrial.algorithms.reflexion import Reflexion
 from retrial.algorithms.registry import actor_from
 from retrial.evaluate.registry import evaluator_from
-from retrial.evaluate.unit_tests import UnitTests
 from retrial.memory.insights import CAP
 from retrial.prompts import Prompt, replaced
 from retrial.recipes.judge import JUDGE_ACTOR, JUDGE_REFLECTOR
@@ -18,6 +17,9 @@ from retrial.recipes.sections import before_lessons, checks_by
 from retrial.recipes.unit_tests import UNIT_TESTS_ACTOR, UNIT_TESTS_REFLECTOR
 
 __all__ = ["INSIGHT_BANK_ACTOR", "INSIGHT_BANK_REVIEWED_ACTOR", "extraction", "insight_bank"]
+
+TESTS = {"kind": "unit_tests"}
+"""What judges unless something else is said."""
 
 
 def insight_bank(
@@ -66,11 +68,10 @@ def insight_bank(
         group=group,
         extractor=_unless_ours(texts.pop("extractor")),
     )
-    judge = evaluator_from(evaluator) if evaluator else UnitTests()
     return Reflexion(
-        evaluator=judge,
+        evaluator=evaluator_from(evaluator or TESTS),
         max_trials=trials,
-        actor=actor_from(actor, judge.spec()),
+        actor=actor_from(actor, evaluator or TESTS),
         keep_reflections=lessons,
         carry=carry,
         keep="best",
