@@ -22,6 +22,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 
+from arms import compared
 from insight_bank import ROOT, TASKS, Unfinished, run_once
 from rich.console import Console
 
@@ -36,7 +37,7 @@ from retrial.errors import RunNotFound
 from retrial.log.views import transcript
 from retrial.models import Limits, ModelClient, Wrapper, client_for
 from retrial.recipes import unit_tests
-from retrial.stats.intervals import paired_difference, wilson
+from retrial.stats.intervals import wilson
 from retrial.taskfile import load_tasks
 
 SINGLE = unit_tests(trials=1, store_lessons=False)
@@ -152,14 +153,8 @@ def page(tried: int, found: Mapping[str, Mapping[str, Result]], model: str, give
             f"| {usage.calls / failed:.1f} | {usage.input_tokens / failed:.0f} | {usage.output_tokens / failed:.0f} |"
         )
     lines += ["", f"Task by task, beside {TITLES[base]}:", ""]
-    for name in others:
-        pairs = [(float(found[base][task].passed), float(end.passed)) for task, end in found[name].items()]
-        difference = paired_difference(pairs)
-        span = difference.interval
-        lines.append(
-            f"- {TITLES[name]}: {pairs.count((0.0, 1.0))} won, {pairs.count((1.0, 0.0))} lost; difference "
-            f"{span.estimate:+.2f}, 95 % interval {span.low:+.2f} to {span.high:+.2f}, p = {difference.p_value:.2f}."
-        )
+    passed = {name: {task: end.passed for task, end in ends.items()} for name, ends in found.items()}
+    lines += [f"- {TITLES[name]}: {compared(passed[base], passed[name])}" for name in others]
     tasks = f"--count {given.count} --seed {given.seed} --max-tokens {given.max_tokens}"
     return "\n".join([*lines, "", f"Measured with `python benchmarks/controls.py --model {model} {tasks}`.", ""])
 

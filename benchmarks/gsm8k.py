@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from arms import compared
 from rich.console import Console
 
 from retrial.algorithms import Debate, SelfConsistency
@@ -29,7 +30,7 @@ from retrial.errors import RunNotFound
 from retrial.evaluate.answers import numbers_in
 from retrial.log.views import Exchange, transcript
 from retrial.models import Limits, ModelClient, Wrapper, client_for
-from retrial.stats.intervals import paired_difference, wilson
+from retrial.stats.intervals import wilson
 
 ROOT = Path(__file__).resolve().parents[1]
 QUESTIONS = ROOT.parent / "shared" / "data" / "envs" / "gsm8k" / "test.jsonl"
@@ -154,26 +155,13 @@ def page(arms: Mapping[str, Arm], model: str, given: argparse.Namespace) -> str:
         lines.append(f"| {TITLES[name]} | {asked} | {share} | {spent} |")
     lines += ["", f"Question by question, beside {TITLES[base]}:", ""]
     for name in [name for name in given.arms if name != base]:
-        lines.append(f"- {TITLES[name]}: {verdict(arms[name], arms[base])}")
+        lines.append(f"- {TITLES[name]}: {compared(arms[base].right, arms[name].right)}")
     if {"self_consistency", "debate"} <= {*arms}:
-        words = verdict(arms["debate"], arms["self_consistency"])
+        words = compared(arms["self_consistency"].right, arms["debate"].right)
         lines.append(f"- debate beside the majority of 4, at the same number of calls: {words}")
     command = f"--model {model} --questions {given.questions} --seed {given.seed} --max-tokens {given.max_tokens}"
     lines += ["", f"Measured with `python benchmarks/gsm8k.py {command}`.", ""]
     return "\n".join(lines)
-
-
-def verdict(arm: Arm, base: Arm) -> str:
-    """How an arm compares, question by question, and whether that could be chance."""
-    won = sum(arm.right[number] and not base.right[number] for number in arm.right)
-    lost = sum(base.right[number] and not arm.right[number] for number in arm.right)
-    found = paired_difference([(float(base.right[number]), float(arm.right[number])) for number in arm.right])
-    span, p = found.interval, found.p_value
-    words = "no difference that could be told from chance" if p >= 0.05 else "better" if won > lost else "worse"
-    return (
-        f"{won} won, {lost} lost; difference {span.estimate:+.2f}, 95 % interval {span.low:+.2f} to "
-        f"{span.high:+.2f}, p = {p:.2f}: {words}."
-    )
 
 
 def parsed(argv: Sequence[str] | None) -> argparse.Namespace:

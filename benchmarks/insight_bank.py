@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from arms import compared
 from rich.console import Console
 
 from retrial.assembly import assemble
@@ -36,7 +37,7 @@ from retrial.errors import RunNotFound
 from retrial.memory.insights import best
 from retrial.models import ModelClient, Wrapper, client_for
 from retrial.recipes import insight_bank
-from retrial.stats.intervals import paired_difference, wilson
+from retrial.stats.intervals import wilson
 from retrial.taskfile import load_tasks
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -185,18 +186,8 @@ def page(found: Found, model: str, given: argparse.Namespace) -> str:
 def _differences(found: Found) -> list[str]:
     """How every arm compares with the first, task by task."""
     base, *others = found.arms
-    lines: list[str] = []
-    for name in others:
-        pairs = [(float(found.arms[base][task].passed), float(end.passed)) for task, end in found.arms[name].items()]
-        difference = paired_difference(pairs)
-        won, lost = pairs.count((0.0, 1.0)), pairs.count((1.0, 0.0))
-        span = difference.interval
-        verdict = "could be chance" if difference.p_value >= 0.05 else "is more than chance explains"
-        lines.append(
-            f"- {TITLES[name]} and {TITLES[base]}: {won} won, {lost} lost; difference {span.estimate:+.3f}, 95 % "
-            f"interval {span.low:+.3f} to {span.high:+.3f}, p = {difference.p_value:.2f}: it {verdict}."
-        )
-    return lines
+    passed = {name: {task: end.passed for task, end in ends.items()} for name, ends in found.arms.items()}
+    return [f"- {TITLES[name]}, and {TITLES[base]}: {compared(passed[base], passed[name])}" for name in others]
 
 
 def parsed(argv: Sequence[str] | None) -> argparse.Namespace:

@@ -60,7 +60,7 @@ def test_the_arms_are_compared_task_by_task(tmp_path, tasks):
     assert 0 < passed < 4
     assert f"| without the bank | {passed} of 4 |" in page
     assert "| with 5 insights and 2 examples | 4 of 4 | 51% to 100% | 4 |" in page
-    assert f"{4 - passed} won, 0 lost; difference +{(4 - passed) / 4:.3f}, 95 % interval" in page
+    assert f"{4 - passed} won, 0 lost; difference +{(4 - passed) / 4:.2f}, 95 % interval" in page
     assert f": {INSIGHT}" in page
     assert "SKIP" in page
     assert {(request.temperature, request.max_tokens) for request in model.requests} == {(0.0, 400)}
