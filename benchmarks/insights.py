@@ -120,7 +120,9 @@ async def times(bank: InsightBank, world: World, repeats: int) -> dict[str, tupl
         await bank(Recall(memory="trajectories", query={"task": task, "count": 2}), "examples")
 
     async def undo() -> None:
-        await bank.insights.record(Operation(kind="UNDO", target=(await bank.insights.bank()).count))
+        newest, number = await bank.insights.journal(50), (await bank.insights.bank()).count
+        skipped = next(n for n, one in enumerate(reversed(newest)) if one["operation"]["kind"] != "SKIP")
+        await bank.insights.record(Operation(kind="UNDO", target=number - skipped))
 
     return {
         "recall of 5 insights and 2 similar trials": await median_ms(recall, repeats),
