@@ -14,20 +14,9 @@ from worlds import Model, reply, said
 
 
 @pytest.fixture
-def tasks(tmp_path):
-    """Six tasks of the same shape, each with its number."""
-    path = tmp_path / "tasks.jsonl"
-    rows = [
-        {
-            "task_id": f"t{n}",
-            "prompt": f"def shift{n}(x):\n    '''Shift x by {n}.'''\n",
-            "entry_point": f"shift{n}",
-            "test": f"def check(candidate):\n    assert candidate(1) == {n + 1}\n",
-        }
-        for n in range(6)
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+def tasks(shifts):
+    """Six tasks."""
+    return shifts(6)
 
 
 def slow_learner(request):
