@@ -96,6 +96,26 @@ async def test_a_reply_of_another_protocol_that_breaks_off_is_no_reply(server, m
     assert told == ["", "hi"] * 2
 
 
+async def test_a_refusal_is_an_answer_with_a_listener_too(server):
+    """What a provider refuses is a reply without text, as it is where it comes whole."""
+    server.says([piece(refusal="I cannot help."), piece(finish_reason="stop"), used(1000, 100), DONE])
+    _, reply = await heard(server)
+    assert (reply.text, reply.finish_reason) == ("", "content_filter")
+
+
+async def test_a_whole_text_about_thoughts_stays_as_it_is(server, monkeypatch):
+    """Where a protocol keeps thoughts apart, such tags are the model's own text, told or not."""
+    monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
+    said = "re.sub('<think>.*</think>', '', text)"
+    usage = {"input_tokens": 5, "output_tokens": 1}
+    body = {"id": "m", "type": "message", "role": "assistant", "model": "c", "stop_sequence": None, "usage": usage}
+    server.says((200, {}, {**body, "stop_reason": "end_turn", "content": [{"type": "text", "text": said}]}))
+    client = ProviderClient("anthropic:c", base_url=server.url)
+    reply = await client.complete(ASK, "actor")
+    await client.aclose()
+    assert reply.text == said
+
+
 async def test_thoughts_are_told_and_are_no_part_of_the_reply(server):
     """A reply is the same with a listener as without, wherever its thoughts were cut into pieces."""
     server.says(
@@ -105,8 +125,9 @@ async def test_thoughts_are_told_and_are_no_part_of_the_reply(server):
     assert "".join(text for _, text in told) == "<think>Hm.</think>Hi"
     server.says(chat("<think>Hm.</think>Hi"))
     client = ProviderClient("openai:m", base_url=server.url + "/v1")
-    assert await client.complete(ASK, "turn.1/model") == reply
+    whole = await client.complete(ASK, "turn.1/model")
     await client.aclose()
+    assert reply == whole
 
 
 async def test_a_reply_that_is_asked_for_anew_is_told_anew(server):

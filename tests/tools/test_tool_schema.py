@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from retrial.core.messages import ToolSpec
 from retrial.errors import ConfigError
 from retrial.tools import Tool, tool
 from retrial.tools.shape import shape_of
@@ -203,6 +204,14 @@ PROBLEMS = [
 def test_a_problem_names_the_argument_what_was_there_and_what_was_expected(arguments, problem):
     """Unknown and missing arguments are named too."""
     assert refund.problems(arguments) == [problem]
+
+
+def test_a_schema_written_by_hand_may_say_that_anything_fits():
+    """True and False are schemas too, beside definitions and without."""
+    schema = {"type": "object", "properties": {"a": True, "b": False}, "$defs": {"x": {}}}
+    found = Tool(spec=ToolSpec(name="f", parameters=schema), function=print)
+    assert found.problems({"a": 1}) == []
+    assert found.problems({"b": 1}) == ["argument 'b' is 1, expected nothing"]
 
 
 def test_a_problem_deep_inside_is_found_where_it_is():

@@ -102,10 +102,7 @@ def _lesson(line: bytes) -> dict[str, Any]:
     from retrial.core.keys import digest
     from retrial.core.tasks import Lesson
 
-    item = object_in(line)
-    wrong = _fault(item)
-    if wrong:
-        raise ValueError(wrong)
+    item = object_in(line, _fault)
     known = {**item, "id": item.get("id") or digest([item.get("task_id", ""), item["text"]])[:12]}
     return encode(decode(Lesson, {**known, "origin": item.get("origin") or "person"}))
 

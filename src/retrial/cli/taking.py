@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -58,8 +58,8 @@ def take_lines(
     return exits.USAGE if any(one["outcome"] in ("broken", "conflict") for one in ends) else exits.SOLVED
 
 
-def object_in(line: bytes) -> dict[str, Any]:
-    """Return the JSON object that a line is.
+def object_in(line: bytes, fault_of: Callable[[Mapping[str, Any]], str]) -> dict[str, Any]:
+    """Return the JSON object that a line is; ``fault_of`` says what is wrong with its values, empty for nothing.
 
     Raises:
         ValueError: saying what is wrong with it.
@@ -70,4 +70,7 @@ def object_in(line: bytes) -> dict[str, Any]:
         raise ValueError(f"it is not JSON ({error})") from error
     if not isinstance(read, dict):
         raise ValueError("it is no JSON object")  # noqa: TRY004 - one kind of error for a line that is no object
-    return cast("dict[str, Any]", read)
+    item = cast("dict[str, Any]", read)
+    if wrong := fault_of(item):
+        raise ValueError(wrong)
+    return item

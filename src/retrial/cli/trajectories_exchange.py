@@ -83,10 +83,7 @@ def _trial(line: bytes) -> tuple[Trajectory, bool]:
     from retrial.core.keys import digest
     from retrial.memory.trajectories import Trajectory
 
-    item = object_in(line)
-    wrong = _fault(item)
-    if wrong:
-        raise ValueError(wrong)
+    item = object_in(line, _fault)
     name = item.get("id") or digest([item["task_id"], item["task"], item["outcome"], item.get("steps", [])])[:12]
     return decode(Trajectory, {**item, "id": name}), item.get("tainted") is True
 

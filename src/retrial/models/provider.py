@@ -56,7 +56,7 @@ _CHAT = {name for name, extra in PROVIDERS.items() if extra.endswith("[openai]")
 """Those that speak chat completions, in which every whole reply says why it ended."""
 
 _THOUGHTS = re.compile(r"<think>.*?</think>", re.DOTALL)
-"""Thoughts in the text of a stream, where the library leaves them; of a whole reply it takes them out."""
+"""Thoughts that the library takes out of a whole reply of chat completions, and leaves in a streamed one."""
 
 OLLAMA_URL = "http://127.0.0.1:11434/v1"
 """Where Ollama listens unless it is told otherwise."""
@@ -128,11 +128,7 @@ class ProviderClient:
             async for event in stream:
                 if piece := _piece_of(event):
                     self._on_text(key, piece)
-        reply = stream.get()
-        said = reply.provider_details or {}
-        if reply.finish_reason is None or (self.name.partition(":")[0] in _CHAT and "finish_reason" not in said):
-            reply.finish_reason = "error"  # The library takes a stream that merely ends for one that is whole.
-        return reply
+        return _as_whole(stream.get(), chat=self.name.partition(":")[0] in _CHAT)
 
     async def aclose(self) -> None:
         """Close the connections. The next call opens new ones."""
@@ -163,9 +159,7 @@ class ProviderClient:
         reason = response.finish_reason or "stop"
         used = response.usage
         return ModelResponse(
-            text=_THOUGHTS.sub(
-                "", "".join(part.content for part in response.parts if isinstance(part, theirs.TextPart))
-            ),
+            text="".join(part.content for part in response.parts if isinstance(part, theirs.TextPart)),
             tool_calls=calls,
             finish_reason="tool_calls" if reason == "tool_call" or (calls and reason == "stop") else reason,
             usage=Usage(
@@ -196,6 +190,23 @@ def _piece_of(event: theirs.ModelResponseStreamEvent) -> str:
             return text
         case _:
             return ""
+
+
+def _as_whole(reply: theirs.ModelResponse, *, chat: bool) -> theirs.ModelResponse:
+    """A reply that came as a stream, as the library reads one that came whole; ``chat`` is the protocol's family.
+
+    A stream that merely ended is an error: the library takes it for a whole reply where the protocol is chat's.
+    """
+    from pydantic_ai import messages as theirs  # noqa: PLC0415 - loaded with the first client
+
+    if chat:
+        for part in reply.parts:
+            if isinstance(part, theirs.TextPart):
+                part.content = _THOUGHTS.sub("", part.content)
+    unsaid = chat and reply.finish_reason == "stop" and "finish_reason" not in (reply.provider_details or {})
+    if reply.finish_reason is None or unsaid:
+        reply.finish_reason = "error"
+    return reply
 
 
 def _build(provider: str, name: str, base_url: str | None) -> Model:

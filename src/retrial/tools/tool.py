@@ -80,13 +80,13 @@ class Tool(Generic[P, R]):
         ["argument 'base' is '7', expected an integer", "argument 'exponent' is missing (an integer)"]
         """
         schema = self.spec.parameters if self.checks is None else self.checks
-        properties = cast("Mapping[str, Any]", schema.get("properties", {}))
+        properties = cast("Mapping[str, Mapping[str, Any] | bool]", schema.get("properties", {}))
         needed, further = schema.get("required", ()), schema.get("additionalProperties", True)
         found: list[str] = []
         for name in dict.fromkeys([*properties, *needed]):
             part = properties.get(name, {})
             if name in arguments:
-                whole = {"$defs": schema["$defs"], **part} if "$defs" in schema and part else part
+                whole = {"$defs": schema["$defs"], **part} if "$defs" in schema and isinstance(part, Mapping) else part
                 found += faults(arguments[name], whole, f"argument {name!r}")
             elif name in needed:
                 found.append(f"argument {name!r} is missing ({expected(part)})")

@@ -37,7 +37,7 @@ def fits(value: Any, schema: Mapping[str, Any]) -> bool:
     return not faults(value, schema)
 
 
-def faults(value: Any, schema: Mapping[str, Any], place: str = "") -> list[str]:
+def faults(value: Any, schema: Mapping[str, Any] | bool, place: str = "") -> list[str]:
     """Return what is wrong with a JSON value, one text a place and 20 at most: where, what is there, what was expected.
 
     >>> faults({"size": "big"}, {"type": "object", "properties": {"size": {"type": "integer"}}}, "'cup'")
